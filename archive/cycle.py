@@ -1,0 +1,34 @@
+"""One round of measurement over one pool (MEASUREMENT §1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from archive.model import Day, Model, Slug
+
+Purpose = Literal["board", "verdict"]
+
+
+class Cycle(Model):
+    """pools/cycles/<id>/cycle.toml."""
+
+    id: Slug
+    """Equal to the folder's name."""
+    title: str = Field(min_length=1, max_length=120)
+    """Shown on pages."""
+    demonstration: bool
+    """A demonstration never makes a source type "in use" and is never on the public board."""
+    edition: Annotated[str, Field(pattern=r"^\d+\.\d+$")]
+    """The rules that every attempt of the cycle is judged by."""
+    starts: Day
+    """First day on which an attempt may be made."""
+    purposes: tuple[Purpose, ...] = Field(min_length=1)
+    """Which questions the cycle asks."""
+    agents: tuple[Slug, ...] = Field(min_length=1)
+    """Files of pools/agents."""
+    standard_agent: Slug
+    """Whose attempts give a project its verdict (MEASUREMENT §9)."""
+    sandboxes: tuple[Literal["bubblewrap", "docker"], ...] = Field(min_length=1)
+    """Kinds of disposable machine this cycle accepts."""

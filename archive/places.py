@@ -1,0 +1,22 @@
+"""Where a checkout keeps what is not committed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from archive.store import FolderStore
+
+
+def store(root: Path) -> FolderStore:
+    """The evidence store of a checkout: the embedded folder backend."""
+    return FolderStore(root / ".argusic/evidence")
+
+
+def spool(root: Path) -> Path:
+    """Folder of attempts that are under way; only the runner's user may read it."""
+    return root / ".argusic/spool"
+
+
+def private(root: Path) -> Path:
+    """Folder of commitment keys: kept for an auditor, never published."""
+    return root / ".argusic/private"

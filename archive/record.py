@@ -1,0 +1,203 @@
+"""What one attempt was: facts only, immutable. Three questions are three fields: validity, outcome, incidents."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from archive.cycle import Purpose
+from archive.model import Commitment, Digest, Instant, Model, Slug
+from archive.plan import Harness, JobId, RunId
+from archive.reasons import Outcome, Reason, Validity
+from archive.report import Report
+from archive.subject import Tier
+
+Whole = Annotated[int, Field(ge=0)]
+Note = Annotated[str, StringConstraints(max_length=2000)]
+Guarantee = Literal["enforced", "watched", "absent"]
+
+
+class Incident(Model):
+    """Something worth knowing that changes neither validity nor outcome."""
+
+    kind: Literal[
+        "agent-ignored-term",
+        "clock-jump",
+        "disk-limit",
+        "fetch-differs",
+        "memory-limit",
+        "output-ceiling",
+        "process-limit",
+        "report-counts-differ",
+        "report-refused",
+        "source-not-ready",
+    ]
+    detail: Note
+
+
+class Limit(Model):
+    """One limit of the machine and how well this sandbox holds it."""
+
+    value: Whole | None
+    """Bytes, processes, or null where there is no number to state."""
+    guarantee: Guarantee
+
+
+class Environment(Model):
+    """Where the attempt was made."""
+
+    sandbox: Literal["bubblewrap", "docker"]
+    image: Digest | None
+    """Image digest; null where the sandbox shares the runner's own system folders."""
+    system: str
+    """Name and version of the operating system inside."""
+    architecture: str
+    python: str
+    """Version of the Python inside."""
+    limits: dict[str, Limit]
+    network: Literal["open", "none"]
+    extra_ca: Digest | None
+    """Digest of an additional certificate authority given to the machine; null on an ordinary network."""
+    harness: Harness
+    runner: Slug
+    """Opaque name of the runner."""
+
+
+class Times(Model):
+    """Durations in milliseconds by a monotonic clock; null where the step was not reached."""
+
+    started_at: Instant
+    """Wall-clock time at which the attempt began, UTC."""
+    fetch_ms: Whole | None
+    agent_ms: Whole | None
+    """From the agent's start to its end: what the budget limits."""
+    replay_ms: Whole | None
+    total_ms: Whole
+
+
+class Fetched(Model):
+    """A file of the subject that the harness itself fetched."""
+
+    name: str
+    bytes: Whole
+    digest: Digest
+
+
+class Claims(Model):
+    """What the machine could confirm of the report, without judging it."""
+
+    seen: Literal["yes", "no", "unknown"]
+    """Whether the verifying command stands in the session's command log."""
+    kind: Literal["decodes", "probes", "unknown"]
+    """Whether the verifying command can decode a result or only probe for one."""
+    replay: Literal["same", "differs", "failed", "timed-out", "needs-live-process", "not-run"]
+    """What the verifying command did when the harness ran it once more after the agent's end."""
+    replay_exit: int | None
+    replay_returned: Note | None
+
+
+class Usage(Model):
+    """Tokens and money; null is unknown, never 0."""
+
+    input_tokens: Whole | None
+    cache_read_tokens: Whole | None
+    cache_write_tokens: Whole | None
+    output_tokens: Whole | None
+    calls: Whole | None
+    cost_micro_usd: Whole | None
+
+    @classmethod
+    def unknown(cls) -> Usage:
+        """Nothing is known."""
+        return cls.model_construct(**dict.fromkeys(cls.model_fields))
+
+
+class Key(Model):
+    """The model key of the attempt."""
+
+    kind: Literal["none", "own", "shared"]
+    cap_micro_usd: Whole | None
+    spent_micro_usd: Whole | None
+    deletion_confirmed: bool | None
+
+    @classmethod
+    def none(cls) -> Key:
+        """The agent needs no key."""
+        return cls(kind="none", cap_micro_usd=None, spent_micro_usd=None, deletion_confirmed=None)
+
+
+EndedBy = Literal["agent", "budget", "memory-limit", "output-ceiling", "harness"]
+ReportState = Literal["read", "missing", "refused", "not-reached"]
+Role = Literal["recording", "terminal", "timing", "log", "report", "session", "replay"]
+
+
+class Evidence(Model):
+    """One stored file of the attempt."""
+
+    role: Role
+    media_type: str
+    bytes: Whole
+    digest: Digest
+    """Of the stored bytes."""
+    arrived: Commitment
+    """Keyed commitment to the bytes as they arrived, before masking."""
+    masked_values: Whole
+    """How many times a known credential value was masked."""
+
+
+class Record(Model):
+    """results/records/<cycle>/<xx>/<run>.json."""
+
+    schema_version: Literal[1]
+    run: RunId
+    cycle: Slug
+    job: JobId
+    purpose: Purpose
+    subject: str
+    source_type: Slug
+    agent: Slug
+    agent_digest: Digest
+    attempt: Annotated[int, Field(ge=1)]
+    edition: str
+    tier: Tier
+    budget_minutes: Annotated[int, Field(gt=0)]
+    validity: Validity
+    reason: Reason | None
+    """Why it is invalid or withheld; null when valid."""
+    reason_detail: Note | None
+    outcome: Outcome | None
+    """Null unless valid."""
+    ended_by: EndedBy
+    """Whose decision the end of the agent's work was."""
+    agent_exit: int | None
+    """Exit status of the agent program; never evidence of anything."""
+    incidents: tuple[Incident, ...]
+    environment: Environment
+    times: Times
+    fetched: tuple[Fetched, ...]
+    report_state: ReportState
+    report: Report | None
+    claims: Claims | None
+    usage: Usage
+    key: Key
+    evidence: tuple[Evidence, ...]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Record:
+        if (self.validity is Validity.VALID) != (self.reason is None):
+            raise ValueError("reason: null for a valid attempt and only for one")
+        if (self.validity is Validity.VALID) != (self.outcome is not None):
+            raise ValueError("outcome: set for a valid attempt and only for one")
+        if (self.report_state == "read") != (self.report is not None):
+            raise ValueError("report: set where report_state is read and only there")
+        return self
+
+    @property
+    def day(self) -> str:
+        """The day on which the attempt began."""
+        return self.times.started_at[:10]
+
+    def file(self, role: Role) -> Evidence | None:
+        """The evidence of `role`, where there is one."""
+        return next((item for item in self.evidence if item.role == role), None)

@@ -1,0 +1,1 @@
+"""What was measured, judged: pure functions without clock, network or files."""

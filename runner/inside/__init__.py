@@ -1,0 +1,1 @@
+"""Programs that run inside the disposable machine, where nothing else of the repository is: standard library only."""

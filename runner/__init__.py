@@ -1,0 +1,1 @@
+"""One attempt, really: machine, agent, recorder, evidence."""

@@ -1,0 +1,238 @@
+"""One attempt: a state machine whose every step is written to the journal before it is taken.
+
+planned → key → fetch → machine → agent → stopped → collect → replay → destroyed → key-closed → mask → prove → record
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+import time
+import traceback
+from typing import Any
+
+from archive.errors import ArgusicError, MachineError
+from archive.plan import Job
+from archive.reasons import Reason
+from archive.record import Evidence, Incident, Record, Role
+from archive.report import MAX_BYTES, ReportRefused, VerifiedHow, read_report
+from runner import claims as claim
+from runner.agents import adapter
+from runner.condition import FREE_BYTES, Condition
+from runner.evidence import Bundle
+from runner.journal import Journal
+from runner.machine import INSIDE, INSTRUCTIONS, REPORT, SESSION, spec
+from runner.masker import Masker
+from runner.recorder import Recorder
+from runner.sandbox import PROJECT, FileRefused, Machine, Mount
+from runner.sources import FetchFailed, source
+from runner.spool import Begun, claimed, commitment_key
+from runner.story import Story
+from runner.watch import Halt, drain, run, watch
+
+CLOCK_DRIFT_MS = 2000
+SESSION_BYTES = 64 << 20
+NETWORK_TROUBLE = (
+    *(b"name resolution", b"ENOTFOUND", b"EAI_AGAIN", b"unreachable", b"ECONNREFUSED", b"ETIMEDOUT"),
+    *(b"CERTIFICATE", b"certificate verify failed"),
+)
+"""Words in a recording that make the harness ask whether the network was there; they decide nothing themselves."""
+
+
+class Attempt:
+    """Carries one job out. `make` returns its record whatever happens; the machine is gone on every way out."""
+
+    def __init__(self, condition: Condition, job: Job, halt: Halt, secret_values: tuple[str, ...] = ()) -> None:
+        """`secret_values` are handed into the machine by the harness: they are masked wherever they appear."""
+        self.condition, self.job, self.halt, self.secret_values = condition, job, halt, secret_values
+        self.agent, self.subject = condition.agents[job.agent], condition.subjects[job.subject]
+        self.story = Story(condition, job, int(time.time()))
+
+    def make(self) -> Record:
+        """Makes the attempt and keeps its evidence. The record is returned, not saved; its spool stays until it is."""
+        story = self.story
+        begun = Begun(
+            schema_version=1, cycle=self.condition.cycle.id, job=self.job.id, run=story.run, started_at=story.started_at
+        )
+        with claimed(self.condition.root, begun) as self.spool:
+            self.journal = Journal(self.spool)
+            self.bundle = Bundle(self.spool, commitment_key(self.condition.root, story.run), self.secret_values)
+            self.journal.step("planned", run=story.run, job=self.job.id, subject=self.job.subject, agent=self.job.agent)
+            self._guarded()
+            return self._prove()
+
+    def _guarded(self) -> None:
+        """Everything up to the machine's end; trouble of ours becomes a reason, never an outcome."""
+        story = self.story
+        try:
+            self.journal.step("key", kind="none")
+            self._fetch()
+            self._in_machine()
+        except FetchFailed as error:
+            story.trouble = (error.reason, str(error))
+        except MachineError as error:
+            story.trouble = (Reason.INFRA_MACHINE, str(error))
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            story.trouble = (Reason.INFRA_DISK if full else Reason.HARNESS_ERROR, str(error))
+        except ArgusicError as error:
+            story.trouble = (Reason.HARNESS_ERROR, str(error))
+        except Exception as error:  # noqa: BLE001 - a defect of ours spoils this attempt, recorded, and no other
+            story.trouble = (Reason.HARNESS_ERROR, repr(error))
+            self.journal.note(traceback.format_exc())
+        if self.halt.reason is not None and story.ended.by == "harness":
+            story.trouble = (self.halt.reason, self.halt.detail)
+
+    def _fetch(self) -> None:
+        self.journal.step("fetch", subject=self.job.subject)
+        if shutil.disk_usage(self.condition.root).free < FREE_BYTES:
+            raise OSError(errno.ENOSPC, f"less than {FREE_BYTES >> 30} GiB free on the runner")
+        began = time.monotonic()
+        kind = source(self.subject.source_type)
+        self.brief = kind.fetch(self.subject, self.condition.sandbox, self.condition.extra_ca)
+        self.story.fetched = self.brief.fetched
+        self.story.fetch_ms = int((time.monotonic() - began) * 1000)
+
+    def _in_machine(self) -> None:
+        self.journal.step("machine", sandbox=self.condition.sandbox.name)
+        machine = self.condition.sandbox.start(spec(self._mounts(), self.condition.extra_ca, self.condition.limits))
+        try:
+            self._agent(machine)
+            if self.story.ended.by != "harness":
+                self._collect(machine)
+                self._replay(machine)
+        finally:
+            machine.destroy()
+            self.journal.step("destroyed")
+        self.journal.step("key-closed", kind="none")
+        self._ask_network()
+
+    def _agent(self, machine: Machine) -> None:
+        """The agent's own time: the budget runs from here, and from nowhere before."""
+        story = self.story
+        self.journal.step("agent", budget_minutes=self.job.budget_minutes)
+        recorder = Recorder(self.spool, Masker(self.secret_values), self.bundle.key, story.started_at)
+        try:
+            session = machine.exec(adapter(self.agent).argv(self.agent))
+            story.agent_started = True
+            seconds, most = self.job.budget_minutes * 60.0, self.condition.ceiling_bytes
+            story.ended = watch(session, recorder, seconds=seconds, most_bytes=most, halt=self.halt)
+            self.journal.step("stopped", by=story.ended.by, exit=story.ended.exit, agent_ms=story.ended.ms)
+            used = machine.stop()
+            drain(session, recorder)
+        finally:
+            self.bundle.recorded(recorder)
+        for event in session.memory_events:
+            if not event.main:
+                self._incident("memory-limit", f"a process was ended at {event.bytes} bytes in the machine")
+        if used.disk_full:
+            self._incident("disk-limit", "the machine's disk was full at some moment")
+        if used.peak_processes >= self.condition.limits.processes:
+            self._incident("process-limit", f"{used.peak_processes} processes at some moment")
+        drift = abs((time.time() - story.started_at) * 1000 - self.journal.ms())
+        if drift > CLOCK_DRIFT_MS:
+            self._incident("clock-jump", f"the wall clock moved by {int(drift)} ms against the monotonic one")
+
+    def _collect(self, machine: Machine) -> None:
+        """Copies out what the agent left, before anything of the harness runs on the same disk."""
+        self.journal.step("collect")
+        session = self._read(machine, SESSION, SESSION_BYTES)
+        self.commands = adapter(self.agent).commands(session)
+        if session is not None:
+            self.bundle.add("session", "application/x-ndjson", session)
+        story = self.story
+        try:
+            data = machine.read(REPORT, MAX_BYTES)
+            if data is None:
+                story.report_state = "missing"
+                return
+            data = self.bundle.add("report", "application/json", data)
+            if story.ended.by in ("agent", "budget"):
+                story.report = read_report(data)
+                story.report_state = "read"
+        except (FileRefused, ReportRefused) as error:
+            story.report_state = "refused"
+            self._incident("report-refused", str(error))
+        if story.report and len(story.report.errors) != story.report.errors_encountered:
+            detail = f"{story.report.errors_encountered} errors reported, {len(story.report.errors)} listed"
+            self._incident("report-counts-differ", detail)
+
+    def _replay(self, machine: Machine) -> None:
+        """Runs the verifying command once more, in fresh processes on the same disk, without the key."""
+        self.journal.step("replay")
+        report = self.story.report
+        if report is None:
+            return
+        replayed = None
+        if isinstance(report.verified_how, VerifiedHow) and self.story.ended.by == "agent":
+            began = time.monotonic()
+            session = machine.exec(["sh", "-c", report.verified_how.command], PROJECT)
+            ended, output = run(session, seconds=claim.REPLAY_SECONDS, most_bytes=claim.REPLAY_BYTES)
+            machine.stop()
+            self.story.replay_ms = int((time.monotonic() - began) * 1000)
+            output = self.bundle.add("replay", "application/octet-stream", output)
+            replayed = (ended, output.decode(errors="replace"))
+        self.story.claims = claim.claims(report, self.commands, replayed)
+
+    def _ask_network(self) -> None:
+        """A failure with words of network trouble in it: was the network there? If not, it was no agent's failure."""
+        story = self.story
+        if story.ended.by != "agent" or (story.report is not None and story.report.launched):
+            return
+        if self.bundle.mentions(NETWORK_TROUBLE):
+            kind = source(self.subject.source_type)
+            if not kind.reachable(self.subject, self.condition.sandbox, self.condition.extra_ca):
+                story.trouble = (Reason.INFRA_NETWORK, "the network went away during the attempt")
+
+    def _prove(self) -> Record:
+        """Looks for known values in what is to be stored, and stores it only where none is found."""
+        self.journal.step("mask")
+        survivors = self.bundle.survivors(*self.story.texts())
+        self.journal.step("prove", survivors=survivors)
+        self.journal.close()
+        self.bundle.logged()
+        kept: dict[Role, Evidence] = {}
+        if not survivors:
+            try:
+                kept = self.bundle.keep(self.condition.store)
+            except OSError as error:
+                self.story.trouble = self.story.trouble or (Reason.INFRA_DISK, str(error))
+        return self.story.record(kept, survivors, self.journal.ms())
+
+    def _read(self, machine: Machine, path: str, most: int) -> bytes | None:
+        try:
+            return machine.read(path, most)
+        except FileRefused as error:
+            self.journal.note(str(error))
+            return None
+
+    def _mounts(self) -> tuple[Mount, ...]:
+        folder = self.spool / "task"
+        folder.mkdir(mode=0o755)
+        task = {
+            "schema_version": 1,
+            "subject": self.job.subject,
+            "source_type": self.job.source_type,
+            "ecosystem": self.brief.ecosystem,
+            "name": self.brief.name,
+            "version": self.brief.version,
+            "readme": "/argusic/subject/README.md",
+            "project": PROJECT,
+            "report": REPORT,
+            "budget_minutes": self.job.budget_minutes,
+        }
+        (folder / "task.json").write_text(json.dumps(task, indent=2))
+        mounts = [
+            Mount(folder / "task.json", "/argusic/task.json"),
+            Mount(INSTRUCTIONS / f"{self.agent.instructions}.md", "/argusic/instructions.md"),
+            Mount(INSIDE, "/argusic/inside"),
+        ]
+        if self.brief.readme is not None:
+            (folder / "README.md").write_bytes(self.brief.readme)
+            mounts.append(Mount(folder / "README.md", "/argusic/subject/README.md"))
+        return tuple(mounts)
+
+    def _incident(self, kind: Any, detail: str) -> None:
+        self.story.incidents.append(Incident(kind=kind, detail=detail[:2000]))
+        self.journal.note(detail[:2000], incident=kind)

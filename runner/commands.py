@@ -1,0 +1,142 @@
+"""Commands of this room: attempt run, cycle run, cycle status, doctor, play."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from archive import places, pools, records
+from archive.errors import DataError, Unfinished
+from archive.reasons import Reason
+from runner.condition import condition, job_of
+from runner.cycle import Finished, run_cycle
+from runner.progress import Shown, narrator
+from runner.sandbox.bubblewrap import Bubblewrap
+from runner.watch import Halt
+
+ExtraCa = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="ARGUSIC_EXTRA_CA",
+        help="PEM bundle that machines trust besides their own: for networks that intercept TLS.",
+    ),
+]
+AtOnce = Annotated[int, typer.Option(min=1, max=64, help="Attempts at the same time.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines.")]
+
+
+def cycle_run(
+    ctx: typer.Context, cycle: str, at_once: AtOnce = 2, extra_ca: ExtraCa = None, as_json: AsJson = False
+) -> None:
+    """Make the attempts of CYCLE that are due, and go on where an earlier run stopped."""
+    finish(measure(ctx.obj, cycle, at_once, extra_ca, Halt(), as_json))
+
+
+def measure(root: Path, cycle: str, at_once: int, extra_ca: Path | None, halt: Halt, as_json: bool) -> Finished:
+    """`cycle run`, for commands that go on after it."""
+    ready = condition(root, cycle, Bubblewrap(), extra_ca)
+    with ended_by_signals(halt), narrator(Shown.JSON if as_json else Shown.PERSON) as tell:
+        return run_cycle(ready, at_once, halt, tell)
+
+
+def finish(finished: Finished) -> None:
+    """Turns the end of a cycle's run into an exit status: 0 done, 5 attempts left, 130 stopped by a person."""
+    if finished.halted is None:
+        return
+    reason, detail = finished.halted
+    message = f"stopped ({reason}): {detail}. {finished.made} attempts were made and recorded, {finished.left} are left"
+    if reason is Reason.INFRA_CANCELLED:
+        print(message, file=sys.stderr)
+        raise typer.Exit(130)
+    raise Unfinished(f"{message}; the same command goes on with them")
+
+
+def attempt_run(ctx: typer.Context, cycle: str, job: str, extra_ca: ExtraCa = None) -> None:
+    """Make the one attempt of JOB (an id, or its beginning, from the plan of CYCLE)."""
+    ready = condition(ctx.obj, cycle, Bubblewrap(), extra_ca)
+    wanted = job_of(ready.plan, job)
+    with ended_by_signals(halt := Halt()), narrator(Shown.PERSON) as tell:
+        finish(run_cycle(ready, 1, halt, tell, only=wanted.id))
+
+
+def cycle_status(ctx: typer.Context, cycle: str, as_json: AsJson = False) -> None:
+    """Say how far CYCLE is: attempts made, due, left out, by validity and outcome."""
+    from scoring.due import due, result_of
+
+    edition = pools.editions(ctx.obj)[pools.cycle(ctx.obj, cycle).edition]
+    plan = pools.plan(ctx.obj, cycle)
+    if plan is None:
+        raise DataError(pools.plan_path(ctx.obj, cycle), "", f"no plan yet; make one: argusic cycle plan {cycle}")
+    made = {record.job: result_of(record) for record in records.each(ctx.obj, cycle)}
+    left = [job for job in due(plan.jobs, made, edition) if job.id not in made]
+    counts = Counter(str(result.outcome or result.reason) for result in made.values())
+    if as_json:
+        print(
+            json.dumps({"cycle": cycle, "made": len(made), "due": len(left), "results": dict(sorted(counts.items()))})
+        )
+        return
+    print(f"{cycle}: {len(made)} attempts made, {len(left)} due now, {len(plan.jobs)} possible in all")
+    for name, count in sorted(counts.items()):
+        print(f"  {count:6} {name}")
+
+
+def doctor(ctx: typer.Context, extra_ca: ExtraCa = None, as_json: AsJson = False) -> None:
+    """Say what this computer can and cannot guarantee; exit 1 where an attempt could not be made."""
+    from runner.doctor import examine
+
+    found = examine(ctx.obj, extra_ca)
+    for finding in found:
+        if as_json:
+            print(json.dumps(finding._asdict()))
+        else:
+            mark = "yes" if finding.good else "NO" if finding.needed else "no"
+            print(f"{mark:3}  {finding.name}: {finding.said}")
+    if not all(finding.good or not finding.needed for finding in found):
+        raise typer.Exit(1)
+
+
+def play(
+    ctx: typer.Context,
+    run: str,
+    speed: Annotated[float, typer.Option(min=0.01, help="How many times faster than it was.")] = 1.0,
+    idle: Annotated[float, typer.Option(min=0.0, help="Longest pause in seconds.")] = 2.0,
+) -> None:
+    """Play the recording of RUN (an id, or its beginning) in this terminal."""
+    from runner.player import play as play_file
+
+    record = records.find(ctx.obj, run)
+    evidence = record.file("recording")
+    path = places.store(ctx.obj).path(evidence.digest) if evidence else None
+    if path is None:
+        raise DataError(records.record_path(ctx.obj, record.cycle, record.run), "evidence", "its recording is not here")
+
+    def write(text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    play_file(path, write, speed=speed, idle=idle)
+
+
+@contextmanager
+def ended_by_signals(halt: Halt) -> Iterator[None]:
+    """Lets the first Ctrl-C (or SIGTERM) end the running attempts in order, and a second one end this process."""
+
+    def stop(number: int, _: object) -> None:
+        halt.now(Reason.INFRA_CANCELLED, f"{signal.Signals(number).name} was received")
+        for one in old:
+            signal.signal(one, signal.SIG_DFL)
+
+    old = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)

@@ -1,0 +1,122 @@
+"""What all attempts of a cycle on this runner have in common."""
+
+from __future__ import annotations
+
+import platform
+import secrets
+from pathlib import Path
+from typing import NamedTuple
+
+from archive import atomic, places, pools
+from archive.agent import Agent
+from archive.canonical import digest
+from archive.cycle import Cycle
+from archive.edition import Edition
+from archive.errors import ArgusicError, DataError
+from archive.harness import harness
+from archive.plan import Harness, Job, Plan
+from archive.record import Environment, Limit
+from archive.store import FolderStore
+from archive.subject import Subject
+from runner.machine import LIMITS
+from runner.sandbox import Limits, Sandbox
+
+OUTPUT_CEILING_BYTES = 1 << 30
+"""Far above real work: at the ceiling the attempt ends, nothing is cut."""
+FREE_BYTES = 2 << 30
+"""No attempt begins with less free disk."""
+
+
+class Condition(NamedTuple):
+    """Everything an attempt needs besides its job."""
+
+    root: Path
+    cycle: Cycle
+    edition: Edition
+    plan: Plan
+    subjects: dict[str, Subject]
+    agents: dict[str, Agent]
+    agent_digests: dict[str, str]
+    sandbox: Sandbox
+    environment: Environment
+    store: FolderStore
+    extra_ca: Path | None
+    limits: Limits
+    ceiling_bytes: int
+
+
+def condition(root: Path, cycle_id: str, sandbox: Sandbox, extra_ca: Path | None, limits: Limits = LIMITS) -> Condition:
+    """Reads and checks what a cycle needs on this runner.
+
+    Raises `ArgusicError` where there is no plan, where this is not the harness that the plan pins, or where the cycle
+    does not accept this kind of sandbox: before any attempt begins.
+    """
+    cycle = pools.cycle(root, cycle_id)
+    plan = pools.plan(root, cycle_id)
+    if plan is None:
+        raise DataError(pools.plan_path(root, cycle_id), "", f"no plan yet; make one: argusic cycle plan {cycle_id}")
+    if sandbox.name not in cycle.sandboxes:
+        raise ArgusicError(f"cycle {cycle_id} accepts {', '.join(cycle.sandboxes)}; this runner offers {sandbox.name}")
+    measuring = harness()
+    if measuring.digest != plan.pins.harness.digest:
+        raise ArgusicError(
+            f"cycle {cycle_id} is pinned to harness {plan.pins.harness.digest[:19]}…, and this is "
+            f"{measuring.digest[:19]}…; a harness changes only between cycles"
+        )
+    agents = {name: agent for name, agent in pools.agents(root).items() if name in cycle.agents}
+    return Condition(
+        root=root,
+        cycle=cycle,
+        edition=pools.editions(root)[cycle.edition],
+        plan=plan,
+        subjects={subject.id: subject for subject in pools.subjects(root, cycle_id)},
+        agents=agents,
+        agent_digests={name: digest((root / f"pools/agents/{name}.toml").read_bytes()) for name in agents},
+        sandbox=sandbox,
+        environment=environment(root, sandbox, extra_ca, limits, measuring),
+        store=places.store(root),
+        extra_ca=extra_ca,
+        limits=limits,
+        ceiling_bytes=OUTPUT_CEILING_BYTES,
+    )
+
+
+def environment(root: Path, sandbox: Sandbox, extra_ca: Path | None, limits: Limits, measuring: Harness) -> Environment:
+    """The environment of an attempt as its record states it."""
+    guarantees = sandbox.guarantees()
+    values = limits._asdict()
+    return Environment(
+        sandbox=sandbox.name,
+        image=None,
+        system=_system(),
+        architecture=platform.machine(),
+        python=platform.python_version(),
+        limits={name: Limit(value=values.get(name), guarantee=kind) for name, kind in sorted(guarantees.items())},
+        network="open",
+        extra_ca=digest(extra_ca.read_bytes()) if extra_ca and extra_ca.is_file() else None,
+        harness=measuring,
+        runner=_runner_name(root),
+    )
+
+
+def job_of(plan: Plan, job_id: str) -> Job:
+    """The job with this id, or the only one whose id begins so."""
+    found = [job for job in plan.jobs if job.id.startswith(job_id)]
+    if len(found) != 1:
+        raise ArgusicError(f"job {job_id!r}: the plan of cycle {plan.cycle} has {len(found)} jobs with that id")
+    return found[0]
+
+
+def _system() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
+    except OSError:
+        return platform.system()
+
+
+def _runner_name(root: Path) -> str:
+    """An opaque name, made once, that says nothing about the computer."""
+    path = places.private(root) / "runner"
+    if not path.is_file():
+        atomic.write(path, f"runner-{secrets.token_hex(4)}\n".encode(), 0o600)
+    return path.read_text().strip()

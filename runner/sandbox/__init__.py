@@ -1,0 +1,114 @@
+"""The disposable machine, whatever makes it: what every sandbox must offer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol
+
+from archive.errors import ArgusicError, MachineError
+from archive.record import Guarantee
+
+COLUMNS, ROWS = 120, 40
+"""Size of every terminal in cells."""
+HOME = "/home/agent"
+PROJECT = "/home/agent/project"
+
+
+class Limits(NamedTuple):
+    """What one machine may use."""
+
+    memory_bytes: int = 4 << 30
+    processes: int = 1024
+    open_files: int = 4096
+    disk_bytes: int = 6 << 30
+    """All that can be written: home and /tmp together."""
+
+
+class Mount(NamedTuple):
+    """A file or folder of the runner that the machine sees, read-only."""
+
+    source: Path
+    target: str
+
+
+class Spec(NamedTuple):
+    """One machine."""
+
+    mounts: tuple[Mount, ...]
+    env: Mapping[str, str]
+    limits: Limits
+    network: Literal["open", "none"] = "open"
+
+
+class Stopped(NamedTuple):
+    """What the machine used until everything in it was ended."""
+
+    peak_processes: int
+    peak_memory: int
+    """Bytes."""
+    disk_full: bool
+
+
+class MemoryEvent(NamedTuple):
+    """A process that was ended because the machine was over its memory limit."""
+
+    bytes: int
+    main: bool
+    """Whether it was the program itself and not one of its children."""
+
+
+class MachineLost(MachineError):
+    """The machine ended by itself."""
+
+
+class FileRefused(ArgusicError):
+    """A path inside the machine is no regular file, or larger than what is read."""
+
+
+class Session(Protocol):
+    """A program on a terminal of the machine."""
+
+    memory_events: list[MemoryEvent]
+
+    def fileno(self) -> int:
+        """Descriptor on which the terminal's bytes arrive."""
+
+    def poll(self) -> int | None:
+        """Exit status (negative: the signal that ended it); None while it runs."""
+
+    def signal(self, number: int) -> None:
+        """Sends a signal to the program's process group."""
+
+    def close(self) -> None:
+        """Lets the terminal go."""
+
+
+class Machine(Protocol):
+    """One disposable machine."""
+
+    def exec(self, argv: list[str], cwd: str = PROJECT) -> Session:
+        """Starts a program."""
+
+    def stop(self) -> Stopped:
+        """Ends every process in the machine and returns when all are gone; files stay."""
+
+    def read(self, path: str, most: int) -> bytes | None:
+        """The bytes of a regular file; None where there is none. `FileRefused` above `most` bytes."""
+
+    def destroy(self) -> None:
+        """Removes the machine with all that is in it; a second call does nothing."""
+
+
+class Sandbox(Protocol):
+    """A way to make machines."""
+
+    @property
+    def name(self) -> Literal["bubblewrap", "docker"]:
+        """As records call it."""
+
+    def guarantees(self) -> dict[str, Guarantee]:
+        """For each field of `Limits`, and "isolation of the runner's services": enforced, watched or absent."""
+
+    def start(self, spec: Spec) -> Machine:
+        """A new machine. `MachineError` says what is missing where it cannot be made."""

@@ -1,0 +1,107 @@
+"""What is known of an attempt while it goes on, and the record that it becomes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from archive.plan import Job, run_id
+from archive.reasons import Reason, Validity
+from archive.record import (
+    Claims,
+    Evidence,
+    Fetched,
+    Incident,
+    Key,
+    Record,
+    ReportState,
+    Role,
+    Times,
+    Usage,
+)
+from archive.report import Report
+from runner.condition import Condition
+from runner.ruling import rule
+from runner.watch import Ended
+
+
+@dataclass
+class Story:
+    """Facts of one attempt, filled in step by step; what stays as it is was not reached."""
+
+    condition: Condition
+    job: Job
+    started_at: int
+    """Wall-clock time in whole seconds."""
+    ended: Ended = field(default_factory=lambda: Ended("harness", None, 0))
+    agent_started: bool = False
+    incidents: list[Incident] = field(default_factory=list)
+    trouble: tuple[Reason, str] | None = None
+    """What went wrong with our instrument."""
+    fetched: tuple[Fetched, ...] = ()
+    report: Report | None = None
+    report_state: ReportState = "not-reached"
+    claims: Claims | None = None
+    fetch_ms: int | None = None
+    replay_ms: int | None = None
+
+    @property
+    def run(self) -> str:
+        """Id of the attempt."""
+        return run_id(self.condition.cycle.id, self.job.id)
+
+    def texts(self) -> list[str]:
+        """Everything in the record that came out of the machine."""
+        parts = [self.report, self.claims, *self.incidents]
+        return [part.model_dump_json() for part in parts if part is not None]
+
+    def record(self, kept: dict[Role, Evidence], survivors: int, total_ms: int) -> Record:
+        """The record, ruled by the order of doubt. `kept` is the stored evidence."""
+        condition, job = self.condition, self.job
+        ruling = rule(
+            condition.edition,
+            trouble=self.trouble,
+            kept=set(kept),
+            survivors=survivors,
+            ended_by=self.ended.by,
+            report=self.report,
+        )
+        # A withheld attempt shows nothing that came out of the machine.
+        shown = ruling.validity is not Validity.WITHHELD
+        return Record(
+            schema_version=1,
+            run=self.run,
+            cycle=condition.cycle.id,
+            job=job.id,
+            purpose=job.purpose,
+            subject=job.subject,
+            source_type=job.source_type,
+            agent=job.agent,
+            agent_digest=condition.agent_digests[job.agent],
+            attempt=job.attempt,
+            edition=condition.edition.version,
+            tier=job.tier,
+            budget_minutes=job.budget_minutes,
+            validity=ruling.validity,
+            reason=ruling.reason,
+            reason_detail=ruling.detail[:2000] if ruling.detail else None,
+            outcome=ruling.outcome,
+            ended_by=self.ended.by,
+            agent_exit=self.ended.exit,
+            incidents=tuple(self.incidents) if shown else (),
+            environment=condition.environment,
+            times=Times(
+                started_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.started_at)),
+                fetch_ms=self.fetch_ms,
+                agent_ms=self.ended.ms if self.agent_started else None,
+                replay_ms=self.replay_ms,
+                total_ms=total_ms,
+            ),
+            fetched=self.fetched,
+            report_state=self.report_state if shown else "not-reached",
+            report=self.report if shown else None,
+            claims=self.claims if shown else None,
+            usage=Usage.unknown(),
+            key=Key.none(),
+            evidence=tuple(kept.values()) if shown else (),
+        )

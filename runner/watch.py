@@ -1,0 +1,138 @@
+"""Following a program to its end: its terminal into a recorder, and the limits that may end it first."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import time
+from typing import NamedTuple, Protocol
+
+from archive.reasons import Reason
+from archive.record import EndedBy
+from runner.sandbox import MachineLost, Session
+
+GATHER_BYTES = 256 << 10
+TICK_SECONDS = 0.05
+
+
+class Sink(Protocol):
+    """Takes a terminal's bytes."""
+
+    size: int
+
+    def feed(self, data: bytes) -> None:
+        """One gathered read."""
+
+
+class Halt:
+    """A wish, from outside, that all attempts end: set once, by a signal or a deadline."""
+
+    def __init__(self) -> None:
+        self.reason: Reason | None = None
+        self.detail = ""
+
+    def now(self, reason: Reason, detail: str) -> None:
+        """Ends attempts for `reason`; the first one wins."""
+        if self.reason is None:
+            self.detail, self.reason = detail, reason
+
+
+class Ended(NamedTuple):
+    """How the program's work ended."""
+
+    by: EndedBy
+    exit: int | None
+    """Exit status where it ended by itself or was killed for memory; negative: a signal."""
+    ms: int
+    """Milliseconds it had, by a monotonic clock."""
+
+
+def watch(session: Session, sink: Sink, *, seconds: float, most_bytes: int, halt: Halt) -> Ended:
+    """Records until the program ends, its time is over, it wrote `most_bytes`, or `halt` is set.
+
+    Nothing else ends it: a silent program is not a hanging one (MEASUREMENT §5). The program itself decides its end: a
+    background process that holds the terminal does not prolong it. Ending the other processes is the caller's part.
+    """
+    began = time.monotonic()
+    os.set_blocking(session.fileno(), False)
+    poller = select.poll()
+    poller.register(session.fileno(), select.POLLIN)
+    open_terminal = True
+    closed = 0.0
+
+    def ended(by: EndedBy, status: int | None) -> Ended:
+        return Ended(by, status, int((time.monotonic() - began) * 1000))
+
+    while True:
+        if open_terminal:
+            if poller.poll(TICK_SECONDS * 1000):
+                data, open_terminal = gather(session.fileno())
+                if data:
+                    sink.feed(data)
+                if not open_terminal:
+                    closed = time.monotonic()
+        else:
+            # Mostly the exit status follows at once; a program that let its terminal go may run on for long.
+            time.sleep(0.001 if time.monotonic() - closed < TICK_SECONDS else TICK_SECONDS)
+        status = session.poll()
+        if status is not None:
+            killed = any(event.main for event in session.memory_events)
+            return ended("memory-limit" if killed else "agent", status)
+        if time.monotonic() - began >= seconds:
+            return ended("budget", None)
+        if sink.size >= most_bytes:
+            return ended("output-ceiling", None)
+        if halt.reason is not None:
+            return ended("harness", None)
+
+
+def drain(session: Session, sink: Sink, seconds: float = 5.0) -> None:
+    """Records what is left in the terminal after every process has ended."""
+    until = time.monotonic() + seconds
+    poller = select.poll()
+    poller.register(session.fileno(), select.POLLIN)
+    while time.monotonic() < until and poller.poll(TICK_SECONDS * 1000):
+        data, more = gather(session.fileno())
+        if data:
+            sink.feed(data)
+        if not more:
+            return
+
+
+def gather(handle: int) -> tuple[bytes, bool]:
+    """All bytes that wait at a non-blocking terminal, up to `GATHER_BYTES`; False at its end."""
+    parts: list[bytes] = []
+    size = 0
+    while size < GATHER_BYTES:
+        try:
+            part = os.read(handle, 1 << 16)
+        except BlockingIOError:
+            break
+        except OSError as error:
+            if error.errno == errno.EIO:
+                return b"".join(parts), False
+            raise MachineLost(f"the terminal is gone ({error.strerror})") from None
+        if not part:
+            return b"".join(parts), False
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts), True
+
+
+def run(session: Session, *, seconds: float, most_bytes: int) -> tuple[Ended, bytes]:
+    """A short command of the harness: followed to its end, its output kept in memory."""
+    sink = _Memory()
+    ended = watch(session, sink, seconds=seconds, most_bytes=most_bytes, halt=Halt())
+    if ended.by == "agent":
+        drain(session, sink, 0.2)
+    return ended, sink.data[:most_bytes]
+
+
+class _Memory:
+    def __init__(self) -> None:
+        self.data, self.size = b"", 0
+
+    def feed(self, data: bytes) -> None:
+        self.data += data
+        self.size += len(data)

@@ -1,0 +1,104 @@
+"""The recorder: byte-exact raw file, timing that adds up, a cast that says the same."""
+
+from __future__ import annotations
+
+import codecs
+import hmac
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runner.masker import Masker
+from runner.recorder import RECORDING, TERMINAL, TIMING, Recorder, mend
+
+KEY = b"k" * 32
+
+
+def record(folder: Path, reads: list[bytes], values: tuple[str, ...] = ()) -> tuple[bytes, list[tuple[int, int]], list]:
+    """Raw bytes, timing lines and cast lines of a recording of `reads`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    recorder = Recorder(folder, Masker(values), KEY, 1_780_000_000)
+    for read in reads:
+        recorder.feed(read)
+    recorder.close()
+    return files(folder)
+
+
+def files(folder: Path) -> tuple[bytes, list[tuple[int, int]], list]:
+    timing = [tuple(map(int, line.split())) for line in (folder / TIMING).read_bytes().splitlines()]
+    cast = [json.loads(line) for line in (folder / RECORDING).read_bytes().splitlines()]
+    return (folder / TERMINAL).read_bytes(), timing, cast
+
+
+@given(st.lists(st.binary(max_size=40), max_size=12))
+def test_raw_timing_and_cast_agree_whatever_the_bytes(tmp_path_factory, reads):
+    raw, timing, cast = record(tmp_path_factory.mktemp("r"), reads)
+    assert raw == b"".join(reads)
+    assert sum(count for _, count in timing) == len(raw)
+    assert [at for at, _ in timing] == sorted(at for at, _ in timing)
+    assert "".join(event[2] for event in cast[1:]) == codecs.decode(raw, "utf-8", "replace")
+    assert all(event[1] == "o" for event in cast[1:])
+
+
+def test_a_character_split_over_two_reads_is_one_character(tmp_path):
+    euro = "€".encode()
+    raw, _, cast = record(tmp_path, [b"a" + euro[:1], euro[1:2], euro[2:] + b"b"])
+    assert raw == b"a" + euro + b"b"
+    assert "".join(event[2] for event in cast[1:]) == "a€b"
+
+
+def test_bytes_that_are_no_utf8_stay_in_the_raw_file_and_show_as_replacement_characters(tmp_path):
+    raw, _, cast = record(tmp_path, [b"\xff\xfe", b"caf\xe9", b"\xe2\x82"])
+    assert raw == b"\xff\xfecaf\xe9\xe2\x82"
+    assert "".join(event[2] for event in cast[1:]) == "\ufffd\ufffdcaf\ufffd\ufffd"
+
+
+def test_the_header_is_asciicast_version_2_with_the_stated_size(tmp_path):
+    _, _, cast = record(tmp_path, [])
+    assert cast == [
+        {"version": 2, "width": 120, "height": 40, "timestamp": 1_780_000_000, "env": {"TERM": "xterm-256color"}}
+    ]
+
+
+def test_a_locale_without_utf8_changes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("LC_ALL", "C")
+    _, _, cast = record(tmp_path, ["héé".encode()])
+    assert cast[1][2] == "héé"
+
+
+def test_the_commitment_is_to_what_arrived_and_the_files_hold_what_was_masked(tmp_path):
+    secret = "sk-demo-0123456789abcdef"
+    recorder = Recorder(tmp_path, Masker([secret]), KEY, 0)
+    for piece in (b"key sk-demo-01", b"23456789abc", b"def\r\n"):
+        recorder.feed(piece)
+    commitment = recorder.close()
+    raw, timing, cast = files(tmp_path)
+    assert commitment == "hmac-sha256:" + hmac.digest(KEY, f"key {secret}\r\n".encode(), "sha256").hex()
+    assert raw == b"key " + b"*" * len(secret) + b"\r\n"
+    assert sum(count for _, count in timing) == len(raw)
+    assert "".join(event[2] for event in cast[1:]) == raw.decode()
+    assert recorder.masked == 1
+
+
+@pytest.mark.parametrize("lost", [0, 1, 5, 12, 13, 30])
+def test_a_recording_cut_by_a_crash_is_mended_to_what_its_timing_proves(tmp_path, lost):
+    reads = [b"one\r\n", "zwölf €".encode(), b"three"]
+    record(tmp_path, reads)
+    timing = (tmp_path / TIMING).read_bytes()
+    (tmp_path / TIMING).write_bytes(timing[: max(0, len(timing) - lost)])
+    cast = (tmp_path / RECORDING).read_bytes()
+    (tmp_path / RECORDING).write_bytes(cast[: len(cast) - lost])
+    assert mend(tmp_path, 7)
+    raw, kept, events = files(tmp_path)
+    whole = b"".join(reads)
+    assert whole.startswith(raw)
+    assert len(raw) == sum(count for _, count in kept)
+    assert "".join(event[2] for event in events[1:]) == codecs.decode(raw, "utf-8", "replace")
+    assert lost or raw == whole
+
+
+def test_there_is_nothing_to_mend_before_the_recorder_began(tmp_path):
+    assert not mend(tmp_path, 0)

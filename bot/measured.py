@@ -1,0 +1,130 @@
+"""What pages need of each record, as small values: a hundred thousand attempts fit in memory, their records do not."""
+
+from __future__ import annotations
+
+import gc
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from archive import pools, records
+from archive.cycle import Cycle
+from archive.edition import Edition
+from archive.errors import DataError, DataErrors
+from archive.reasons import Validity
+from archive.record import Environment, Record
+from scoring.attempted import Attempted, attempted
+
+
+class Machine(NamedTuple):
+    """What is the same for all attempts of one kind of machine."""
+
+    sandbox: str
+    image: str | None
+    system: str
+    architecture: str
+    network: str
+    limits: tuple[tuple[str, int | None, str], ...]
+    """Name, value and guarantee."""
+
+
+class Run(NamedTuple):
+    """One attempt as pages show it."""
+
+    judged: Attempted
+    job: str
+    budget_minutes: int
+    agent_ms: int | None
+    """None where the agent was never started."""
+    ended_by: str
+    failed_at: str | None
+    """Which step a valid attempt without a pass did not reach, in words."""
+    claims: tuple[str, str, str] | None
+    """seen, kind and replay of `Claims`."""
+    recording: str | None
+    """Digest of the stored recording."""
+    masked: int
+    """How many credential values were masked in all files."""
+    shared_key: bool
+    incidents: tuple[str, ...]
+    machine: Machine
+    final_state: str | None
+
+
+def measured(root: Path) -> dict[str, list[Run]]:
+    """The runs of each cycle that has a record, in order of their id.
+
+    Reads one record at a time. Raises DataErrors for every record that is not what it must be, of a cycle that is not
+    declared, made under another edition than its cycle's, or said to be valid without evidence (MEASUREMENT §7).
+    """
+    editions, cycles = pools.editions(root), {name: pools.cycle(root, name) for name in pools.cycle_ids(root)}
+    problems: list[DataError] = []
+    found: dict[str, list[Run]] = defaultdict(list)
+    machines: dict[Machine, Machine] = {}
+    collecting = gc.isenabled()
+    # Nothing here makes a cycle of objects, and looking for one again and again is a tenth of the time.
+    gc.disable()
+    try:
+        for record in records.each(root, problems=problems):
+            try:
+                found[record.cycle].append(_run(root, record, cycles, editions, machines))
+            except DataError as error:
+                problems.append(error)
+    finally:
+        if collecting:
+            gc.enable()
+    if problems:
+        raise DataErrors(problems)
+    return dict(found)
+
+
+def _run(
+    root: Path,
+    record: Record,
+    cycles: Mapping[str, Cycle],
+    editions: Mapping[str, Edition],
+    machines: dict[Machine, Machine],
+) -> Run:
+    cycle = cycles.get(record.cycle)
+    if cycle is None or cycle.edition != record.edition:
+        problem = "is not declared in pools/cycles" if cycle is None else f"is judged by edition {cycle.edition}"
+        place = records.record_path(root, record.cycle, record.run)
+        raise DataError(place, "edition" if cycle else "cycle", f"the record's cycle {record.cycle} {problem}")
+    files = {item.role: item.digest for item in record.evidence}
+    if record.validity is Validity.VALID and not {"recording", "log"} <= files.keys():
+        place = records.record_path(root, record.cycle, record.run)
+        raise DataError(place, "evidence", "a valid attempt has a recording and a log; without them it is invalid")
+    machine = _machine(record.environment)
+    claims = record.claims
+    return Run(
+        judged=attempted(record, editions),
+        job=record.job,
+        budget_minutes=record.budget_minutes,
+        agent_ms=record.times.agent_ms,
+        ended_by=record.ended_by,
+        failed_at=_failed_at(record),
+        claims=(claims.seen, claims.kind, claims.replay) if claims else None,
+        recording=files.get("recording"),
+        masked=sum(item.masked_values for item in record.evidence),
+        shared_key=record.key.kind == "shared",
+        incidents=tuple(incident.kind for incident in record.incidents),
+        machine=machines.setdefault(machine, machine),
+        final_state=record.report.final_state if record.report else None,
+    )
+
+
+def _machine(found: Environment) -> Machine:
+    limits = tuple((name, limit.value, limit.guarantee) for name, limit in sorted(found.limits.items()))
+    return Machine(found.sandbox, found.image, found.system, found.architecture, found.network, limits)
+
+
+def _failed_at(record: Record) -> str | None:
+    """The order is that of the rubric: what was not installed cannot have started (MEASUREMENT §7)."""
+    if record.validity is not Validity.VALID or (record.outcome and record.outcome.passed):
+        return None
+    if record.report is None:
+        return "no readable report"
+    if not record.report.installed:
+        return "did not install"
+    return "did not start" if not record.report.launched else "not verified"

@@ -1,0 +1,128 @@
+"""docs/verdicts.md: each project of a cycle with its verdict, its attempts and what they found (MEASUREMENT §9)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from archive.reasons import Validity
+from archive.source_type import SourceType
+from bot import words
+from bot.escape import Markdown, code
+from bot.measured import Run
+from bot.quote import final_state
+from bot.results import CycleResult, by_subject
+from bot.view.places import Places, attempt_anchor, project_anchor
+
+COULD_NOT = "could not verify"
+ORDER = ("runs", "runs with mocks", COULD_NOT, "not yet verified")
+"""The verdicts in the order of the rules (MEASUREMENT §15)."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One attempt."""
+
+    anchor: Markdown
+    number: int
+    agent: str
+    purpose: str
+    validity: str
+    outcome: str
+    score: str
+    minutes: str
+    claims: str
+    notes: str
+    recording: Markdown
+    record: Markdown
+    """Link."""
+    play: Markdown
+    """The command that plays the recording."""
+    result: str
+    """The outcome, or why there is none."""
+    stopped: str | None
+    """Moment in the recording at which the agent's work ended; None where it never started."""
+    ended: str
+    standard: bool
+    """Whether it is one of the attempts that the verdict comes from."""
+    found: Markdown | None
+    """The agent's closing sentence."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """One subject of a cycle."""
+
+    anchor: Markdown
+    subject: Markdown
+    version: Markdown
+    source_type: str
+    verdict: str | None
+    verified_by: str | None
+    snippet: bool
+    """Whether a pass proves a documented snippet and not a product."""
+    rows: list[Row]
+
+
+def projects(result: CycleResult, types: Mapping[str, SourceType], places: Places, page: str) -> dict[str, Project]:
+    """Every subject of the cycle that has a record, in the pool's order, as shown on `page`."""
+    versions = {subject.id: subject.pin.version for subject in result.pool}
+    found = {}
+    for subject, runs in by_subject(result.runs).items():
+        kind, verdict = runs[0].judged.source_type, result.verdicts[subject]
+        by = next((run for run in runs if run.judged.run == verdict.verified_by), None)
+        found[subject] = Project(
+            anchor=project_anchor(result.cycle.id, subject),
+            subject=code(subject),
+            version=code(versions.get(subject) or subject),
+            source_type=types[kind].name if kind in types else kind,
+            verdict=verdict.words,
+            verified_by=f"attempt {by.judged.attempt} of {result.agent_name(by.judged.agent)}" if by else None,
+            snippet=kind in words.SNIPPET_TYPES,
+            rows=[_row(run, result, places, page) for run in runs],
+        )
+    return found
+
+
+def counts(result: CycleResult) -> list[tuple[str, int]]:
+    """How many projects have each verdict, in the order of the rules; empty under an edition without verdicts."""
+    found = Counter[str](verdict.words for verdict in result.verdicts.values() if verdict.words)
+    return [(verdict, found[verdict]) for verdict in ORDER] if found else []
+
+
+def _row(run: Run, result: CycleResult, places: Places, page: str) -> Row:
+    judged = run.judged
+    valid = judged.validity is Validity.VALID
+    return Row(
+        anchor=attempt_anchor(judged.run),
+        number=judged.attempt,
+        agent=result.agent_name(judged.agent),
+        purpose=judged.purpose,
+        validity=words.validity(judged.validity, judged.reason),
+        outcome=words.outcome(judged.outcome, run.failed_at),
+        score=words.points(judged.score),
+        minutes=f"{words.minutes(run.agent_ms)} of {run.budget_minutes}",
+        claims=words.claims(run.claims) if valid else "none",
+        notes=notes(run),
+        recording=code(run.recording) if run.recording else Markdown("none"),
+        record=places.record(judged.cycle, judged.run, page),
+        play=places.play(judged.run) if run.recording else Markdown("none"),
+        result=words.outcome(judged.outcome, run.failed_at)
+        if valid
+        else words.validity(judged.validity, judged.reason),
+        stopped=words.moment(run.agent_ms) if run.agent_ms is not None else None,
+        ended=words.ENDED[run.ended_by],
+        standard=judged.agent == result.cycle.standard_agent,
+        found=final_state(run.final_state) if run.final_state else None,
+    )
+
+
+def notes(run: Run) -> str:
+    """What a reader should know beside the result; "none" where there is nothing."""
+    found = [words.INCIDENTS[kind] for kind in dict.fromkeys(run.incidents)] if run.incidents else []
+    if run.masked:
+        found.append(f"masked values in log and recording: {run.masked}")
+    if run.shared_key:
+        found.append("made with a key that is shared by attempts")
+    return "; ".join(found) or "none"

@@ -1,0 +1,122 @@
+"""Anyone can check it: records against ledger and plan, every file of evidence against its digest, and every number
+and page derived once more (ARCHITECTURE, invariant 7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from archive import pools
+from archive.canonical import digest
+from archive.edition import Edition
+from archive.errors import ArgusicError, DataError
+from archive.ledger import Ledger
+from archive.places import store as embedded
+from archive.record import Record
+from archive.records import record_path
+from archive.store import FolderStore
+from audit.complete import compared
+from audit.derived import derived
+from audit.evidence import evidence, judged
+from audit.finding import Checked, Finding, explained, place
+from audit.kept import held, kept
+from audit.pages import pages
+from audit.rules import rules
+
+
+def verify(
+    root: Path,
+    target: str,
+    store: Path | None = None,
+    *,
+    checked: Checked | None = None,
+    confirmed: list[str] | None = None,
+) -> list[Finding]:
+    """`target` is a cycle, or a run by its id or the beginning of it. `store` is a folder of evidence; without one it
+    is the checkout's own. What was confirmed is added to `confirmed` in words, a line each.
+
+    Raises DataError where there is neither such a cycle nor such a run, or where several runs begin so.
+    """
+    checked = Checked() if checked is None else checked
+    words: list[str] = [] if confirmed is None else confirmed
+    kept_in = FolderStore(store) if store is not None else embedded(root)
+    if not kept_in.folder.is_dir():
+        raise DataError(kept_in.folder, "", "there is no evidence here; give --store and the folder it lies in")
+    if target in pools.cycle_ids(root):
+        return _cycle(root, target, kept_in, checked, words)
+    return _run(root, *_named(root, target), kept_in, checked, words)
+
+
+def _run(root: Path, cycle: str, run: str, store: FolderStore, checked: Checked, words: list[str]) -> list[Finding]:
+    found, ledger = [], None
+    try:
+        ledger = Ledger.read(root, cycle)
+        checked["ledger lines"] += len(ledger.lines)
+    except ArgusicError as error:
+        found += explained("verify", root, error)
+    plan, path = pools.plan_path(root, cycle), record_path(root, cycle, run)
+    if not plan.is_file():
+        found.append(Finding("verify", place(root, plan), "is missing"))
+    elif ledger and digest(plan.read_bytes()) != ledger.plan:
+        found.append(Finding("verify", place(root, plan), "is not the plan that the cycle was opened with"))
+    if not path.is_file():
+        problem = f"run {run} is in the ledger, but its record is missing"
+        return [*found, Finding("verify", place(root, path), problem)]
+    record, problems = held(root, path, ledger, "verify")
+    found += problems
+    checked["records"] += 1
+    if record:
+        found += _record(root, record, pools.editions(root), store, checked)
+        words.append(f"record: {digest(path.read_bytes())}")
+        words += [f"{item.role}: {item.bytes} bytes, {item.digest}" for item in record.evidence]
+        words.append(f"outcome: {record.outcome}" if record.outcome else f"{record.validity}: {record.reason}")
+    return found
+
+
+def _cycle(root: Path, cycle: str, store: FolderStore, checked: Checked, words: list[str]) -> list[Finding]:
+    made = kept(root, cycle)
+    found = compared(root, cycle, made, unfinished=False, checked=checked)
+    try:
+        editions = pools.editions(root)
+        for record in made.records.values():
+            found += _record(root, record, editions, store, checked)
+        if made.ledger:
+            words.append(f"ledger: {'closed' if made.ledger.closed else 'open'}, head {made.ledger.head}")
+        words += derived(root, cycle, made.records.values())
+    except ArgusicError as error:
+        found += explained("verify", root, error)
+    return found + rules(root, cycle) + pages(root, checked=checked)
+
+
+def _record(
+    root: Path, record: Record, editions: Mapping[str, Edition], store: FolderStore, checked: Checked
+) -> Iterator[Finding]:
+    """Evidence and judgement of a record whose own bytes are right."""
+    name = place(root, record_path(root, record.cycle, record.run))
+    for path, problem in evidence(record, store, checked):
+        told = problem if path else f"run {record.run}: {problem}"
+        yield Finding("verify", place(root, path) if path else name, told)
+    edition = editions.get(record.edition)
+    if edition is None:
+        yield Finding("verify", name, f"run {record.run}: edition {record.edition} does not exist")
+        return
+    checked["derived outcomes"] += 1
+    for problem in judged(record, edition):
+        yield Finding("verify", name, f"run {record.run}: {problem}")
+
+
+def _named(root: Path, target: str) -> tuple[str, str]:
+    """Cycle and run that `target` names: of a record, or of a ledger line whose record is gone."""
+    found = set()
+    if re.fullmatch(r"[0-9a-f]{4,32}", target):
+        for path in (root / "results/records").glob(f"*/{target[:2]}/{target}*.json"):
+            found.add((path.parent.parent.name, path.stem))
+        for path in (root / "results/ledgers").glob("*.jsonl"):
+            runs = re.findall(f'"run":"({target}[0-9a-f]*)"', path.read_text("utf-8", "replace"))
+            found |= {(path.stem, run) for run in runs}
+    if len(found) == 1:
+        return found.pop()
+    known = ", ".join(pools.cycle_ids(root)) or "none"
+    problem = f"{target!r} is neither a run nor a cycle; the cycles are: {known}"
+    raise DataError(root, "", f"{len(found)} runs begin with {target!r}; write more of it" if found else problem)

@@ -87,7 +87,7 @@ class Edition(Model):
     verdict: VerdictRules | None = None
     """Null in an edition that had no verdict."""
     pool: PoolRules
-    contradictory_reruns: Annotated[int, Field(ge=0)]
+    contradictory_reruns: Annotated[int, Field(ge=0, le=3)]
     """How often an attempt with a contradictory report is run again."""
     key_cap_micro_usd: Annotated[int, Field(gt=0)] | None = None
     """Spending cap of one attempt's key in millionths of a US dollar; null before it was stated."""

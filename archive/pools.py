@@ -56,8 +56,10 @@ def cycle(root: Path, cycle_id: str) -> Cycle:
     for agent in found.agents:
         if agent not in known_agents:
             problems.append(DataError(path, "agents", f"no pools/agents/{agent}.toml", line_of(source, "agents")))
-    if len(set(found.agents)) < len(found.agents):
-        problems.append(DataError(path, "agents", "names an agent twice", line_of(source, "agents")))
+    for field in ("agents", "purposes"):
+        values = getattr(found, field)
+        if len(set(values)) < len(values):
+            problems.append(DataError(path, field, "names one of them twice", line_of(source, field)))
     if found.standard_agent not in found.agents:
         place = line_of(source, "standard_agent")
         problems.append(DataError(path, "standard_agent", "must be one of the cycle's agents", place))

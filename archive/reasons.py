@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from archive.edition import Edition
+
 
 class Validity(StrEnum):
     """First question about an attempt: did our instrument work?"""
@@ -49,14 +51,14 @@ class Policy(NamedTuple):
 
     counts: bool
     """Whether the attempt enters sets, pass rates and verdicts."""
-    reruns: int
-    """How often an attempt that ended for this reason is run again."""
+    reruns: int | None
+    """How often an attempt that ended for this reason is run again; None where the edition of the rules says it."""
     means: str
     """The reason in words, for pages and messages."""
 
 
 POLICIES: dict[Reason, Policy] = {
-    Reason.AGENT_REPORT_CONTRADICTORY: Policy(False, 1, "the report claims more fixes than errors"),
+    Reason.AGENT_REPORT_CONTRADICTORY: Policy(False, None, "the report claims more fixes than errors"),
     Reason.EVIDENCE_INCOMPLETE: Policy(False, 2, "log or recording is not complete"),
     Reason.EVIDENCE_NOT_PROVEN_CLEAN: Policy(False, 2, "the evidence could not be proven free of credentials"),
     Reason.HARNESS_ERROR: Policy(False, 2, "our own program failed"),
@@ -70,10 +72,17 @@ POLICIES: dict[Reason, Policy] = {
     Reason.INFRA_SUBJECT_UNAVAILABLE: Policy(False, 1, "its registry does not serve the pinned version"),
 }
 
-MAX_RERUNS = max(policy.reruns for policy in POLICIES.values())
+MAX_RERUNS = max(policy.reruns or 0 for policy in POLICIES.values())
+"""Reruns that a plan makes room for in each slot; no edition allows more for its own reason."""
 
 
-def reruns_left(reasons: list[Reason]) -> int:
+def reruns(reason: Reason, edition: Edition) -> int:
+    """How often an attempt that ended for `reason` is run again under `edition`."""
+    allowed = POLICIES[reason].reruns
+    return edition.contradictory_reruns if allowed is None else allowed
+
+
+def reruns_left(reasons: list[Reason], edition: Edition) -> int:
     """How often the slot may be run again after attempts that ended for `reasons`, the last one last.
 
     Counted for each reason by itself: one contradictory report is run again once, whatever happened before it.
@@ -81,4 +90,4 @@ def reruns_left(reasons: list[Reason]) -> int:
     if not reasons:
         return 0
     last = reasons[-1]
-    return max(0, POLICIES[last].reruns - (reasons.count(last) - 1))
+    return max(0, reruns(last, edition) - (reasons.count(last) - 1))

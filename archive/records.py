@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,9 +34,20 @@ def save(root: Path, record: Record) -> Path:
 
 
 def paths(root: Path, cycle: str | None = None) -> list[Path]:
-    """The files of all records, or of one cycle's, in order of their run."""
-    folder = root / "results/records" / (cycle or "")
-    return sorted(folder.rglob("*.json"), key=lambda path: (path.parent.parent.name, path.name))
+    """The files of all records, or of one cycle's, in order of cycle and run."""
+    folder = root / "results/records"
+    cycles = [folder / cycle] if cycle else [Path(entry) for entry in _entries(folder)]
+    shards = [shard for one in cycles for shard in _entries(one)]
+    return [Path(file) for shard in shards for file in _entries(shard) if file.endswith(".json")]
+
+
+def _entries(folder: Path | str) -> list[str]:
+    """What is in a folder, in order; `pathlib` takes several times as long for 100,000 files."""
+    try:
+        with os.scandir(folder) as found:
+            return sorted(entry.path for entry in found if not entry.name.startswith("."))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def read(path: Path) -> Record:

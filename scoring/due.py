@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from archive.edition import Edition
 from archive.plan import Job
 from archive.reasons import Outcome, Reason, Validity, reruns_left
 from archive.record import Record
@@ -24,7 +25,7 @@ def result_of(record: Record) -> Result:
     return Result(record.validity, record.reason, record.outcome)
 
 
-def due(jobs: Iterable[Job], results: Mapping[str, Result]) -> list[Job]:
+def due(jobs: Iterable[Job], results: Mapping[str, Result], edition: Edition) -> list[Job]:
     """The jobs that must have a record by now, in the plan's order; `results` is by job id.
 
     A slot's first job is due always, or after a valid failure in the slot before; a further one only while every
@@ -47,7 +48,7 @@ def due(jobs: Iterable[Job], results: Mapping[str, Result]) -> list[Job]:
             if result is None or result.reason is None:
                 break
             reasons.append(result.reason)
-            if not reruns_left(reasons):
+            if not reruns_left(reasons, edition):
                 break
     return [job for job in jobs if job.id in wanted]
 

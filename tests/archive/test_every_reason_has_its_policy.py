@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive import reasons
-from archive.reasons import POLICIES, Outcome, Reason, reruns_left
+from archive import pools, reasons
+from archive.reasons import POLICIES, Outcome, Reason, reruns
+from archive.reasons import reruns_left as left
 
+EDITION = pools.editions(Path(__file__).parents[2])["1.5"]
 REASONS = st.sampled_from(list(Reason))
+
+
+def reruns_left(before: list[Reason]) -> int:
+    return left(before, EDITION)
 
 
 def test_the_table_covers_every_reason_and_no_other() -> None:
@@ -20,7 +28,7 @@ def test_the_table_covers_every_reason_and_no_other() -> None:
 def test_an_attempt_with_a_reason_never_counts_and_is_run_again(reason: Reason) -> None:
     policy = POLICIES[reason]
     assert not policy.counts
-    assert policy.reruns >= 1
+    assert reruns(reason, EDITION) >= 1
     assert policy.means
 
 
@@ -29,13 +37,19 @@ def test_a_reason_names_whose_instrument_failed() -> None:
 
 
 def test_the_plan_must_hold_as_many_reruns_as_any_reason_allows() -> None:
-    assert max(policy.reruns for policy in POLICIES.values()) == reasons.MAX_RERUNS == 3
+    assert max(reruns(reason, EDITION) for reason in Reason) == reasons.MAX_RERUNS == 3
 
 
 def test_a_contradictory_report_is_run_again_at_most_once() -> None:
     reason = Reason.AGENT_REPORT_CONTRADICTORY
     assert reruns_left([reason]) == 1
     assert reruns_left([reason, reason]) == 0
+
+
+def test_how_often_a_contradictory_report_is_run_again_is_the_editions_number() -> None:
+    other = EDITION.model_copy(update={"contradictory_reruns": 3})
+    assert left([Reason.AGENT_REPORT_CONTRADICTORY], other) == 3
+    assert left([Reason.INFRA_DISK], other) == left([Reason.INFRA_DISK], EDITION) == 3
 
 
 def test_a_lost_network_is_run_again_three_times() -> None:
@@ -55,7 +69,7 @@ def test_without_a_failed_attempt_nothing_is_run_again() -> None:
 
 @given(st.lists(REASONS, max_size=6), REASONS)
 def test_the_same_reason_again_never_leaves_more_reruns(before: list[Reason], reason: Reason) -> None:
-    assert 0 <= reruns_left([*before, reason, reason]) <= reruns_left([*before, reason]) <= POLICIES[reason].reruns
+    assert 0 <= reruns_left([*before, reason, reason]) <= reruns_left([*before, reason]) <= reruns(reason, EDITION)
 
 
 def test_only_two_outcomes_are_passes() -> None:

@@ -1,14 +1,23 @@
 import itertools
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from archive import pools
 from archive.plan import Job, job_id
-from archive.reasons import MAX_RERUNS, POLICIES, Outcome, Reason, Validity
-from scoring.due import Result, due, result_of
+from archive.reasons import MAX_RERUNS, Outcome, Reason, Validity, reruns
+from scoring.due import Result, result_of
+from scoring.due import due as due_under
 
 CONTRADICTORY, DEADLINE, DISK = "agent:report-contradictory", "infra:demo-deadline", "infra:disk"
+
+EDITION = pools.editions(Path(__file__).parents[2])["1.5"]
+
+
+def due(jobs, results):
+    return due_under(jobs, results, EDITION)
 
 
 def slot_jobs(subject, slot, purpose="board", agent="a", condition="always", reruns=4):
@@ -64,7 +73,7 @@ def test_a_valid_attempt_of_any_outcome_is_never_run_again(outcome):
 @pytest.mark.parametrize("reason", list(Reason))
 def test_an_invalid_attempt_is_run_again_as_often_as_its_reason_says(reason):
     jobs = slot_jobs("p", 1, reruns=MAX_RERUNS + 1)
-    allowed = POLICIES[reason].reruns
+    allowed = reruns(reason, EDITION)
     for made in range(1, MAX_RERUNS + 2):
         expected = min(made, allowed) + 1
         assert numbers(jobs, placed(jobs, *[reason] * made)) == [(1, rerun) for rerun in range(expected)]

@@ -1,0 +1,155 @@
+"""The embedded default: a whole measurement of a small pool of real packages, in a scratch checkout, without a key.
+
+The same code paths as in production with the local backend of each interface. What is measured here is a
+demonstration: it never makes a source type "in use".
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from archive import atomic, pools
+from archive.errors import ArgusicError, DataErrors
+from archive.harness import harness
+from archive.reasons import Reason
+from audit.append_only import append_only
+from audit.complete import complete
+from audit.finding import Finding
+from audit.pages import pages
+from audit.rules import rules
+from audit.verify import verify
+from bot.forge.local import LocalForge
+from bot.plan import write_plan
+from bot.publish import Published, publish
+from runner.commands import AtOnce, ExtraCa, finish, measure
+from runner.watch import Halt
+from scoring.rounding import two
+
+CYCLE = "demo"
+DONE = "done"
+MINUTES = 30
+GIT = ("git", "-c", "user.name=argusic demo", "-c", "user.email=demo@argusic.invalid", "-c", "commit.gpgsign=false")
+
+
+def demo(
+    ctx: typer.Context,
+    at_once: AtOnce = 2,
+    minutes: Annotated[int, typer.Option(min=1, help="Deadline; a later call goes on.")] = MINUTES,
+    folder: Annotated[Path | None, typer.Option(help="Where to work; build/demo where not given.")] = None,
+    extra_ca: ExtraCa = None,
+) -> None:
+    """Measure a small pool of real packages here and now, from plan to pull request."""
+    began = time.monotonic()
+    place, goes_on = scratch(ctx.obj, folder or ctx.obj / "build/demo")
+    root = place / "checkout"
+    verb = "going on with" if goes_on else "beginning"
+    print(f"{verb} a demonstration in {shown(place)}: control agents, real packages, no model, no key")
+    halt = Halt()
+    alarm = threading.Timer(minutes * 60, halt.now, (Reason.INFRA_DEMO_DEADLINE, f"{minutes} minutes were over"))
+    alarm.daemon = True
+    alarm.start()
+    try:
+        finish(measure(root, CYCLE, at_once, extra_ca, halt, as_json=False))
+    finally:
+        alarm.cancel()
+    published = publish(root, CYCLE, LocalForge(place / "forge", root))
+    findings = check(root)
+    atomic.write(place / DONE, b"")
+    tell(place, published, findings, time.monotonic() - began)
+    if findings:
+        raise typer.Exit(1)
+
+
+def scratch(code: Path, folder: Path) -> tuple[Path, bool]:
+    """A folder to work in: the last one where it is unfinished and of this very program, else a new one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = sorted(int(path.name) for path in folder.iterdir() if path.name.isdigit())
+    if numbers:
+        last = folder / str(numbers[-1])
+        if not (last / DONE).exists() and planned_by_this_program(last / "checkout"):
+            return last, True
+    place = folder / str(numbers[-1] + 1 if numbers else 1)
+    root = place / "checkout"
+    for name in ("editions", "sources", "agents", f"cycles/{CYCLE}"):
+        shutil.copytree(code / "pools" / name, root / "pools" / name, ignore=shutil.ignore_patterns("plan.json"))
+    (root / ".gitignore").write_text("/.argusic/\n")
+    write_plan(root, CYCLE)
+    git(root, "init", "--quiet", "--initial-branch=main")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "Plan the demonstration")
+    return place, False
+
+
+def planned_by_this_program(root: Path) -> bool:
+    """Whether the demonstration at `root` got as far as its plan, and under this harness."""
+    try:
+        plan = pools.plan(root, CYCLE)
+    except (ArgusicError, DataErrors):
+        return False
+    committed = (root / ".git").is_dir() and git(root, "rev-parse", "--verify", "--quiet", "HEAD", check=False) == 0
+    return plan is not None and committed and plan.pins.harness.digest == harness().digest
+
+
+def check(root: Path) -> list[Finding]:
+    """Everything that the audits find in the demonstration."""
+    return [*complete(root, CYCLE), *append_only(root, "main"), *rules(root), *pages(root), *verify(root, CYCLE)]
+
+
+def tell(place: Path, published: Published, findings: list[Finding], seconds: float) -> None:
+    """The table at the end, and where to look next."""
+    from rich.console import Console
+    from rich.table import Table
+
+    result = published.result
+    table = Table("subject", "verdict", *(result.agent_name(agent) for agent in result.cycle.agents), box=None)
+    for subject in result.pool:
+        cells = [_scores(result, subject.id, agent) for agent in result.cycle.agents]
+        verdict = result.verdicts.get(subject.id)
+        name = f"{subject.pin.full_name} {subject.pin.version} ({subject.pin.kind})"
+        table.add_row(name, (verdict and verdict.words) or "", *cells)
+    console = Console(highlight=False)
+    print()
+    console.print(table)
+    print("\nEach cell: the three scores, and the middle one, which counts. Controls are shown, never ranked.")
+    print(
+        f"{len(result.runs)} attempts in {int(seconds // 60)} min {int(seconds % 60)} s; audits found {len(findings)}"
+    )
+    for finding in findings:
+        print(f"  {finding}")
+    root, request = place / "checkout", published.pull_request
+    first = next((run for run in result.runs if run.judged.outcome and run.judged.outcome.passed), result.runs[0])
+    print(f"board         {shown(root / 'docs/board.md')}")
+    print(f"verdicts      {shown(root / 'docs/verdicts.md')}")
+    print(f"pull request  {shown(place / 'forge/pulls' / f'{request.number}.md')}")
+    print(f"check it      .venv/bin/argusic --root {shown(root)} verify {CYCLE}")
+    print(f"play one      .venv/bin/argusic --root {shown(root)} play {first.judged.run[:8]}")
+
+
+def _scores(result: Any, subject: str, agent: str) -> str:
+    found = next((one for one in result.sets if one.project == subject and one.agent == agent), None)
+    if found is None:
+        return ""
+    scores = " ".join(str(two(score)) for score in found.scores)
+    middle = f"→ {two(found.middle)}" if found.middle is not None else "incomplete"
+    return f"{scores} {middle}{', unstable' if found.unstable else ''}"
+
+
+def git(root: Path, *words: str, check: bool = True) -> int:
+    """Runs git in `root`; its exit status."""
+    done = subprocess.run([*GIT, *words], cwd=root, capture_output=True, text=True, check=False)
+    if check and done.returncode:
+        raise ArgusicError(f"git {words[0]} failed in {root}: {done.stderr.strip()}")
+    return done.returncode
+
+
+def shown(path: Path) -> str:
+    """`path` as a person standing here would type it."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -6,12 +6,14 @@ demonstration: it never makes a source type "in use".
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -28,6 +30,7 @@ from audit.verify import verify
 from bot.forge.local import LocalForge
 from bot.plan import write_plan
 from bot.publish import Published, publish
+from bot.results import CycleResult
 from runner.commands import AtOnce, ExtraCa, finish, measure
 from runner.watch import Halt
 from scoring.rounding import two
@@ -35,7 +38,8 @@ from scoring.rounding import two
 CYCLE = "demo"
 DONE = "done"
 MINUTES = 30
-GIT = ("git", "-c", "user.name=argusic demo", "-c", "user.email=demo@argusic.invalid", "-c", "commit.gpgsign=false")
+PLAIN_WIDTH = 110
+GIT = ("git", "-c", "user.name=argusic demo", "-c", "user.email=demo@argusic.invalid")
 
 
 def demo(
@@ -108,19 +112,21 @@ def tell(place: Path, published: Published, findings: list[Finding], seconds: fl
     from rich.table import Table
 
     result = published.result
-    table = Table("subject", "verdict", *(result.agent_name(agent) for agent in result.cycle.agents), box=None)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("subject", overflow="fold")
+    for name in ("verdict", *(result.agent_name(agent) for agent in result.cycle.agents)):
+        table.add_column(name, no_wrap=True)
     for subject in result.pool:
         cells = [_scores(result, subject.id, agent) for agent in result.cycle.agents]
         verdict = result.verdicts.get(subject.id)
         name = f"{subject.pin.full_name} {subject.pin.version} ({subject.pin.kind})"
         table.add_row(name, (verdict and verdict.words) or "", *cells)
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
     print()
     console.print(table)
     print("\nEach cell: the three scores, and the middle one, which counts. Controls are shown, never ranked.")
-    print(
-        f"{len(result.runs)} attempts in {int(seconds // 60)} min {int(seconds % 60)} s; audits found {len(findings)}"
-    )
+    spent = f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    print(f"{len(result.runs)} attempts, {spent}; the audits found {len(findings) or 'nothing'}.\n")
     for finding in findings:
         print(f"  {finding}")
     root, request = place / "checkout", published.pull_request
@@ -132,7 +138,7 @@ def tell(place: Path, published: Published, findings: list[Finding], seconds: fl
     print(f"play one      .venv/bin/argusic --root {shown(root)} play {first.judged.run[:8]}")
 
 
-def _scores(result: Any, subject: str, agent: str) -> str:
+def _scores(result: CycleResult, subject: str, agent: str) -> str:
     found = next((one for one in result.sets if one.project == subject and one.agent == agent), None)
     if found is None:
         return ""
@@ -143,7 +149,10 @@ def _scores(result: Any, subject: str, agent: str) -> str:
 
 def git(root: Path, *words: str, check: bool = True) -> int:
     """Runs git in `root`; its exit status."""
-    done = subprocess.run([*GIT, *words], cwd=root, capture_output=True, text=True, check=False)
+    # The person's own settings (hooks, templates, signing) have no part in a scratch checkout.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    done = subprocess.run([*GIT, *words], cwd=root, env=env, capture_output=True, text=True, check=False)
     if check and done.returncode:
         raise ArgusicError(f"git {words[0]} failed in {root}: {done.stderr.strip()}")
     return done.returncode

@@ -108,7 +108,7 @@ class Sandbox(Protocol):
         """As records call it."""
 
     def guarantees(self) -> dict[str, Guarantee]:
-        """For each field of `Limits`, and "isolation of the runner's services": enforced, watched or absent."""
+        """For each field of `Limits`, and for what keeps a machine apart: enforced, watched or absent."""
 
     def start(self, spec: Spec) -> Machine:
         """A new machine. `MachineError` says what is missing where it cannot be made."""

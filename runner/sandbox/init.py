@@ -99,7 +99,8 @@ class Init:
                 resource.setrlimit(name, (value, value))
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+                signal.signal(number, signal.SIG_DFL)
             os.chdir(request["cwd"])
             os.execvpe(request["argv"][0], request["argv"], request["env"])
         except OSError as error:
@@ -114,7 +115,6 @@ class Init:
 
     def stop(self, request: dict[str, Any]) -> None:
         """Ends every process of the machine but this one; a process that ignores signals cannot ignore this one."""
-        self.watch()
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
         while True:
@@ -123,6 +123,7 @@ class Init:
             except ChildProcessError:
                 break
             self.ended(pid, status)
+        self.look_at_disk()
         facts = {"peak_processes": self.peak_processes, "peak_memory": self.peak_memory, "disk_full": self.disk_full}
         self.send({"stopped": True, **facts})
 
@@ -153,18 +154,24 @@ class Init:
             self.mains.remove(pid)
             self.send({"exit": pid, "status": os.waitstatus_to_exitcode(status)})
 
+    def look_at_disk(self) -> None:
+        for folder in ("/home/agent", "/tmp"):
+            self.disk_full = self.disk_full or os.statvfs(folder).f_bavail == 0
+
     def watch(self) -> None:
         """Adds up what the processes hold; over the limit, ends the largest one as a kernel out of memory would."""
         held: dict[int, int] = {}
         for name in os.listdir("/proc"):  # noqa: PTH208 - quicker, and done four times a second
             if name.isdigit() and name != "1":
-                held[int(name)] = anonymous_bytes(name)
+                held[int(name)] = memory_bytes(name, "status", (b"RssAnon:", b"RssShmem:"))
         total = sum(held.values())
         self.peak_processes = max(self.peak_processes, len(held))
+        self.look_at_disk()
+        if total > self.limits["memory_bytes"]:
+            # Pages that several processes share were counted for each of them: now exactly, which takes longer.
+            held = {pid: memory_bytes(str(pid), "smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) for pid in held}
+            total = sum(held.values())
         self.peak_memory = max(self.peak_memory, total)
-        for folder in ("/home/agent", "/tmp"):
-            space = os.statvfs(folder)
-            self.disk_full = self.disk_full or space.f_bavail == 0
         if held and total > self.limits["memory_bytes"]:
             largest = max(held, key=lambda pid: held[pid])
             with contextlib.suppress(ProcessLookupError):
@@ -172,19 +179,26 @@ class Init:
             self.send({"memory": total, "pid": largest, "main": largest in self.mains})
 
 
-def anonymous_bytes(pid: str) -> int:
-    """Memory that only this process accounts for; 0 where it has just ended."""
+def memory_bytes(pid: str, file: str, fields: tuple[bytes, ...]) -> int:
+    """The sum of `fields` in a file of /proc; 0 where the process has just ended. Names in it may be any bytes."""
+    total = 0
     try:
-        with open(f"/proc/{pid}/status") as status:
-            for line in status:
-                if line.startswith("RssAnon:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
+        with open(f"/proc/{pid}/{file}", "rb") as lines:
+            for line in lines:
+                if line.startswith(fields):
+                    total += int(line.split()[1]) * 1024
+    except OSError:
         pass
-    return 0
+    return total
 
 
 def main() -> None:
+    # Process 1 cannot be killed from inside, unless it handles the signal: Python handles this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.umask(0o022)
+    # Where the whole computer runs out of memory, the kernel is to end something in here and not the runner.
+    with open("/proc/self/oom_score_adj", "w") as score:
+        score.write("1000")
     # Nothing in the machine may trace this process or read its memory.
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     control = socket.socket(fileno=int(sys.argv[1]))

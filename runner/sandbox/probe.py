@@ -6,7 +6,7 @@ import json
 
 from archive.record import Guarantee
 from runner.sandbox import Limits, Sandbox, Spec
-from runner.sandbox.bubblewrap import sys_python
+from runner.sandbox.bubblewrap_command import sys_python
 from runner.watch import run
 
 INSIDE = """
@@ -53,5 +53,8 @@ def probe(sandbox: Sandbox, limits: Limits) -> dict[str, Guarantee]:
         "processes": "enforced" if forked < limits.processes + 8 else "absent",
         "open_files": "enforced" if files < limits.open_files + 8 else "absent",
         "disk_bytes": "enforced" if written <= limits.disk_bytes else "absent",
+        # The machine shares the runner's network, or has none.
         "isolation_of_runner_services": "absent",
+        "isolation_of_attempts": "absent",
+        "inbound_connections_refused": "absent",
     }

@@ -13,6 +13,8 @@ from runner.watch import Halt, run, watch
 from tests.runner.conftest import SMALL, shell, wait_for
 
 pytestmark = pytest.mark.sandbox
+SLEEP = 200_000 + os.getpid()
+"""Seconds unlike those of any test that runs beside this one."""
 
 
 def test_a_program_runs_as_an_unprivileged_user_on_a_terminal_of_the_stated_size(start):
@@ -126,10 +128,73 @@ def test_a_signal_that_ended_the_program_is_told(start):
 
 def test_the_first_process_cannot_be_killed_traced_or_read_from_inside(start):
     machine = start()
-    status, said = shell(machine, "kill -9 1; kill -STOP 1; cat /proc/1/environ /proc/1/mem; ls /proc/1/fd; echo alive")
+    shell(machine, "for s in $(seq 64); do kill -$s 1; done")
+    status, said = shell(machine, "cat /proc/1/environ /proc/1/mem; ls /proc/1/fd; echo alive")
     assert "alive" in said
     assert "Permission denied" in said
     assert shell(machine, "echo still")[1] == "still\n"
+
+
+def test_limits_and_scheduling_of_the_first_process_cannot_be_changed_from_inside(start):
+    program = (
+        "import os, resource as r\n"
+        "for change in (lambda: r.prlimit(1, r.RLIMIT_NOFILE, (3, 3)), lambda: r.prlimit(1, r.RLIMIT_CPU, (1, 1)),\n"
+        "               lambda: os.setpriority(os.PRIO_PROCESS, 1, 19), lambda: os.sched_setaffinity(1, {0})):\n"
+        "    try: print('changed', change())\n"
+        "    except PermissionError: print('refused')\n"
+        "print(r.prlimit(0, r.RLIMIT_NOFILE, (64, 64)))\n"
+    )
+    machine = start()
+    ended, said = run(machine.exec(["python3", "-c", program]), seconds=20, most_bytes=10_000)
+    assert said.split()[:4] == [b"refused"] * 4
+    assert ended.exit == 0
+    assert machine.stop().disk_full is False
+
+
+def test_no_user_namespace_offers_a_disk_beyond_the_limit(start):
+    status, said = shell(start(), "unshare -Urm sh -c 'mount -t tmpfs none /mnt && echo mounted'; echo end")
+    assert said.split()[-1] == "end"
+    assert "mounted" not in said
+
+
+def test_the_kernels_keyrings_cannot_be_reached(start):
+    program = (
+        "import ctypes, platform; keyctl = 250 if platform.machine() == 'x86_64' else 219\n"
+        "print(ctypes.CDLL(None, use_errno=True).syscall(keyctl, 0, -3, 1), ctypes.get_errno())\n"
+    )
+    ended, said = run(start().exec(["python3", "-c", program]), seconds=20, most_bytes=1000)
+    assert said.split() == [b"-1", b"1"]
+
+
+def test_memory_behind_a_strange_name_or_shared_between_processes_is_counted(start):
+    program = (
+        "import ctypes, mmap, os, time\n"
+        "ctypes.CDLL(None).prctl(15, b'\\xff\\xfe', 0, 0, 0)\n"
+        "held = mmap.mmap(-1, 500 << 20)\n"
+        "for page in range(0, 500 << 20, 4096): held[page] = 1\n"
+        "time.sleep(20)\n"
+    )
+    ended, _ = run(start().exec(["python3", "-c", program]), seconds=20, most_bytes=1000)
+    assert (ended.by, ended.exit) == ("memory-limit", -9)
+
+
+def test_output_after_the_terminal_was_let_go_and_opened_again_is_recorded_in_its_time(start):
+    script = "exec >/dev/null 2>&1 </dev/null; sleep 0.3; echo again > /dev/tty; sleep 0.6; echo last > /dev/tty"
+    session = start().exec(["sh", "-c", script])
+    times: list[tuple[float, bytes]] = []
+
+    class Sink:
+        size = 0
+
+        def feed(self, data: bytes) -> None:
+            times.append((time.monotonic(), data))
+
+        def sync(self) -> None:
+            pass
+
+    watch(session, Sink(), seconds=20, most_bytes=100, halt=Halt())
+    assert b"again" in times[0][1]
+    assert time.monotonic() - times[0][0] > 0.4
 
 
 def test_a_fork_storm_is_refused_and_ends_with_the_machine(start):
@@ -192,7 +257,7 @@ def test_a_destroyed_machine_is_gone_and_says_so(start):
 
 def test_guarantees_name_each_limit(sandbox):
     said = sandbox.guarantees()
-    assert set(Limits._fields) <= set(said)
+    assert {*Limits._fields, "isolation_of_attempts", "inbound_connections_refused"} <= set(said)
     assert said["processes"] == said["disk_bytes"] == said["open_files"] == "enforced"
 
 
@@ -202,6 +267,9 @@ def test_the_budget_ends_a_silent_program_and_nothing_else_does(start):
 
         def feed(self, data: bytes) -> None:
             self.size += len(data)
+
+        def sync(self) -> None:
+            pass
 
     ended = watch(start().exec(["sleep", "1.2"]), Sink(), seconds=30, most_bytes=100, halt=Halt())
     assert (ended.by, ended.exit) == ("agent", 0)
@@ -220,7 +288,7 @@ def test_a_machine_ends_with_its_runner_however_that_ends(sandbox, tmp_path):
     program = (
         "import sys, time; from runner.sandbox.bubblewrap import Bubblewrap; from runner.sandbox import Spec, Limits\n"
         "m = Bubblewrap().start(Spec((), {'PATH': '/usr/bin:/bin'}, Limits(256 << 20, 64, 64, 32 << 20), 'none'))\n"
-        "m.exec(['sh', '-c', 'setsid sleep 9871 & sleep 9872'])\n"
+        f"m.exec(['sh', '-c', 'setsid sleep {SLEEP} & sleep {SLEEP}'])\n"
         "print('up', flush=True); time.sleep(60)\n"
     )
     runner = subprocess.Popen(
@@ -246,6 +314,6 @@ def _sleepers() -> list[str]:
             words = place.read_bytes().split(b"\0")
         except OSError:
             continue
-        if words[:1] == [b"sleep"] and words[1] in (b"9871", b"9872"):
+        if words[:2] == [b"sleep", str(SLEEP).encode()]:
             found.append(place.parent.name)
     return found

@@ -117,15 +117,18 @@ def root_options(
 
 def main() -> None:
     """Runs the command; an expected error is one message and an exit status, never a traceback."""
-    from archive.errors import ArgusicError
+    from archive.errors import ArgusicError, MachineError, printable
 
     try:
         app()
     except ArgusicError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {printable(str(error))}", file=sys.stderr)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(141)
+    except OSError as error:
+        print(printable(f"error: {error.filename or 'this computer'}: {error.strerror or error}"), file=sys.stderr)
+        sys.exit(MachineError.exit_code)
 
 
 if __name__ == "__main__":

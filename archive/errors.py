@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 
+def printable(text: str) -> str:
+    """`text` for a terminal: what could steer one, line breaks apart, is shown and not sent."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
 class ArgusicError(Exception):
     """Base of every expected error; the command prints its message and exits with `exit_code`."""
 

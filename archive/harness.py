@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -24,5 +25,7 @@ def harness(code: Path = CODE) -> Harness:
                 name = path.relative_to(code).as_posix()
                 total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     total.update((code / "constraints.txt").read_bytes())
-    asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=code, capture_output=True, text=True, check=False)
+    # Variables of a surrounding git command name another repository.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=code, env=env, capture_output=True, text=True, check=False)
     return Harness(commit=asked.stdout.strip() if asked.returncode == 0 else None, digest=f"sha256:{total.hexdigest()}")

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from archive.errors import DataError, DataErrors
+
+
+def _on_the_calendar(value: str) -> str:
+    date.fromisoformat(value)
+    return value
+
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]{0,62}[a-z0-9])?$")]
 Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 Commitment = Annotated[str, StringConstraints(pattern=r"^hmac-sha256:[0-9a-f]{64}$")]
-Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$")]
+Day = Annotated[
+    str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$"), AfterValidator(_on_the_calendar)
+]
 Instant = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T\d{2}:\d{2}:\d{2}Z$")]
 
 
@@ -47,7 +56,7 @@ def explain(error: ValidationError, file: Path | str, source: str = "", at: str 
         field = ".".join(str(part) for part in ([at] if at else []) + path)
         message = {
             "extra_forbidden": "unknown key; remove it or correct its spelling",
-            "missing": "missing; every key of this file is required unless the documentation says otherwise",
+            "missing": "missing; this key is required",
         }.get(problem["type"], problem["msg"].removeprefix("Value error, "))
         shown = problem.get("input")
         if problem["type"] not in ("extra_forbidden", "missing") and isinstance(shown, str | int | float | bool):

@@ -118,6 +118,8 @@ def plan(root: Path, cycle_id: str) -> Plan | None:
 def cycle_path(root: Path, cycle_id: str) -> Path:
     """Where a cycle is declared. Raises DataError where there is none."""
     path = root / "pools/cycles" / cycle_id / "cycle.toml"
+    if not (root / "pools").is_dir():
+        raise DataError(root / "pools", "", "no such folder; is --root a checkout of this project?")
     if "/" in cycle_id or not path.is_file():
         known = ", ".join(cycle_ids(root)) or "none"
         raise DataError(root / "pools/cycles", "", f"there is no cycle {cycle_id!r}; there are: {known}")

@@ -79,7 +79,7 @@ class Times(Model):
 class Fetched(Model):
     """A file of the subject that the harness itself fetched."""
 
-    name: str
+    name: Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,255}$")]
     bytes: Whole
     digest: Digest
 

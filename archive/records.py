@@ -87,4 +87,5 @@ def find(root: Path, run: str) -> Record:
             return read(matches[0])
         if matches:
             raise DataError(root / "results/records", "", f"{run!r} begins {len(matches)} run ids; write more of it")
-    raise DataError(root / "results/records", "", f"there is no record of run {run!r}")
+    hint = "" if len(run) >= 4 else "; write at least four characters of its id"
+    raise DataError(root / "results/records", "", f"there is no record of run {run!r}{hint}")

@@ -87,7 +87,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     for key, value in pairs:
         if key in seen:
-            raise ValueError(f"{key[:80]}: written twice")
+            raise ValueError(f"{json.dumps(key[:80])}: written twice")
         seen[key] = value
     return seen
 

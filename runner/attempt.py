@@ -10,8 +10,11 @@ import json
 import shutil
 import time
 import traceback
+from pathlib import Path
 from typing import Any
 
+from archive import atomic
+from archive.canonical import canonical
 from archive.errors import ArgusicError, MachineError
 from archive.plan import Job
 from archive.reasons import Reason
@@ -27,9 +30,9 @@ from runner.masker import Masker
 from runner.recorder import Recorder
 from runner.sandbox import PROJECT, FileRefused, Machine, Mount
 from runner.sources import FetchFailed, source
-from runner.spool import Begun, claimed, commitment_key
+from runner.spool import RECORD, Begun, claimed, commitment_key
 from runner.story import Story
-from runner.watch import Halt, drain, run, watch
+from runner.watch import Ended, Halt, drain, run, watch
 
 CLOCK_DRIFT_MS = 2000
 SESSION_BYTES = 64 << 20
@@ -38,6 +41,10 @@ NETWORK_TROUBLE = (
     *(b"CERTIFICATE", b"certificate verify failed"),
 )
 """Words in a recording that make the harness ask whether the network was there; they decide nothing themselves."""
+
+
+class ReportLost(ArgusicError):
+    """The agent had ended, and its report could not be copied out: our failure, not the agent's."""
 
 
 class Attempt:
@@ -60,7 +67,9 @@ class Attempt:
             self.bundle = Bundle(self.spool, commitment_key(self.condition.root, story.run), self.secret_values)
             self.journal.step("planned", run=story.run, job=self.job.id, subject=self.job.subject, agent=self.job.agent)
             self._guarded()
-            return self._prove()
+            record = self._settled()
+            atomic.write(self.spool / RECORD, canonical(record), 0o600)
+            return record
 
     def _guarded(self) -> None:
         """Everything up to the machine's end; trouble of ours becomes a reason, never an outcome."""
@@ -71,6 +80,8 @@ class Attempt:
             self._in_machine()
         except FetchFailed as error:
             story.trouble = (error.reason, str(error))
+        except ReportLost as error:
+            story.trouble = (Reason.HARNESS_REPORT_LOST, str(error))
         except MachineError as error:
             story.trouble = (Reason.INFRA_MACHINE, str(error))
         except OSError as error:
@@ -96,6 +107,7 @@ class Attempt:
 
     def _in_machine(self) -> None:
         self.journal.step("machine", sandbox=self.condition.sandbox.name)
+        self.journal.sound()
         machine = self.condition.sandbox.start(spec(self._mounts(), self.condition.extra_ca, self.condition.limits))
         try:
             self._agent(machine)
@@ -106,6 +118,7 @@ class Attempt:
             machine.destroy()
             self.journal.step("destroyed")
         self.journal.step("key-closed", kind="none")
+        self.journal.sound()
         self._ask_network()
 
     def _agent(self, machine: Machine) -> None:
@@ -116,16 +129,22 @@ class Attempt:
         try:
             session = machine.exec(adapter(self.agent).argv(self.agent))
             story.agent_started = True
+            began = time.monotonic()
             seconds, most = self.job.budget_minutes * 60.0, self.condition.ceiling_bytes
             story.ended = watch(session, recorder, seconds=seconds, most_bytes=most, halt=self.halt)
             self.journal.step("stopped", by=story.ended.by, exit=story.ended.exit, agent_ms=story.ended.ms)
             used = machine.stop()
             drain(session, recorder)
+        except BaseException:
+            if story.agent_started and not story.ended.ms:
+                story.ended = Ended("harness", None, int((time.monotonic() - began) * 1000))
+            raise
         finally:
             self.bundle.recorded(recorder)
-        for event in session.memory_events:
-            if not event.main:
-                self._incident("memory-limit", f"a process was ended at {event.bytes} bytes in the machine")
+        ended = [event.bytes for event in session.memory_events if not event.main]
+        if ended:
+            times = "once" if len(ended) == 1 else f"{len(ended)} times"
+            self._incident("memory-limit", f"a process was ended {times}, first at {ended[0]} bytes in the machine")
         if used.disk_full:
             self._incident("disk-limit", "the machine's disk was full at some moment")
         if used.peak_processes >= self.condition.limits.processes:
@@ -154,6 +173,8 @@ class Attempt:
         except (FileRefused, ReportRefused) as error:
             story.report_state = "refused"
             self._incident("report-refused", str(error))
+        except (MachineError, OSError) as error:
+            raise ReportLost(str(error)) from None
         if story.report and len(story.report.errors) != story.report.errors_encountered:
             detail = f"{story.report.errors_encountered} errors reported, {len(story.report.errors)} listed"
             self._incident("report-counts-differ", detail)
@@ -184,6 +205,17 @@ class Attempt:
             kind = source(self.subject.source_type)
             if not kind.reachable(self.subject, self.condition.sandbox, self.condition.extra_ca):
                 story.trouble = (Reason.INFRA_NETWORK, "the network went away during the attempt")
+
+    def _settled(self) -> Record:
+        """The record; where even making it fails, one that says so and holds nothing from the machine."""
+        try:
+            record = self._prove()
+            return Record.model_validate_json(canonical(record))
+        except Exception as error:  # noqa: BLE001 - whatever it was, the attempt must not be lost
+            full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+            empty = Story(self.condition, self.job, self.story.started_at)
+            empty.trouble = (Reason.INFRA_DISK if full else Reason.HARNESS_ERROR, repr(error)[:500])
+            return empty.record({}, 0, self.journal.ms())
 
     def _prove(self) -> Record:
         """Looks for known values in what is to be stored, and stores it only where none is found."""
@@ -222,17 +254,24 @@ class Attempt:
             "report": REPORT,
             "budget_minutes": self.job.budget_minutes,
         }
-        (folder / "task.json").write_text(json.dumps(task, indent=2))
+        _readable(folder / "task.json", json.dumps(task, indent=2).encode())
         mounts = [
             Mount(folder / "task.json", "/argusic/task.json"),
             Mount(INSTRUCTIONS / f"{self.agent.instructions}.md", "/argusic/instructions.md"),
             Mount(INSIDE, "/argusic/inside"),
         ]
         if self.brief.readme is not None:
-            (folder / "README.md").write_bytes(self.brief.readme)
+            _readable(folder / "README.md", self.brief.readme)
             mounts.append(Mount(folder / "README.md", "/argusic/subject/README.md"))
         return tuple(mounts)
 
     def _incident(self, kind: Any, detail: str) -> None:
+        detail = detail.encode("utf-8", "replace").decode()
         self.story.incidents.append(Incident(kind=kind, detail=detail[:2000]))
         self.journal.note(detail[:2000], incident=kind)
+
+
+def _readable(path: Path, data: bytes) -> None:
+    """A file that the machine's user can read, whatever umask the runner has."""
+    path.write_bytes(data)
+    path.chmod(0o644)

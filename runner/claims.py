@@ -16,40 +16,18 @@ RETURNED_CHARACTERS = 2000
 
 PROBES = frozenset(
     (
-        *(
-            "[",
-            "cat",
-            "command",
-            "curl",
-            "docker",
-            "du",
-            "exiftool",
-            "ffprobe",
-            "file",
-            "find",
-            "head",
-            "identify",
-            "identify",
-            "ls",
-        ),
-        *(
-            "identify",
-            "lsof",
-            "md5sum",
-            "mediainfo",
-            "nc",
-            "netstat",
-            "pgrep",
-            "pip",
-            "podman",
-            "ps",
-            "sha256sum",
-            "ss",
-        ),
-        *("stat", "tail", "test", "type", "wc", "wget", "which"),
+        *("[", "command", "du", "exiftool", "ffprobe", "file", "find", "identify", "ls", "lsof", "md5sum", "mediainfo"),
+        *("nc", "netstat", "pgrep", "pip", "ps", "sha256sum", "ss", "stat", "test", "type", "wc", "which"),
     )
 )
-"""Programs that report that something is there, its size or its header, and decode nothing."""
+"""Programs that say that something is there, its size or its header, and decode nothing."""
+LISTS = {
+    "docker": frozenset(("images", "inspect", "logs", "ps")),
+    "npm": frozenset(("i", "install", "list", "ls", "view")),
+    "podman": frozenset(("images", "inspect", "logs", "ps")),
+    "uv": frozenset(("pip",)),
+}
+"""Programs that only probe with one of these words."""
 DECODES = frozenset(
     (
         *("argusic-mcp", "bun", "cargo", "deno", "go", "java", "jest", "node", "npm", "npx", "perl", "php", "pytest"),
@@ -57,7 +35,8 @@ DECODES = frozenset(
     )
 )
 """Programs that run the subject or its tests."""
-SHOWS_VERSION = re.compile(r"(^|\s)(--version|-V|--help|-h|version|help)(\s|$)")
+ABOUT_ITSELF = frozenset(("--version", "-V", "--help", "-h", "version", "help"))
+"""Words that alone after a program make it tell about itself."""
 LIVE = re.compile(r"localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0")
 REFUSED = re.compile(r"refused|ECONNREFUSED|Failed to connect|Couldn't connect", re.I)
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
@@ -95,6 +74,8 @@ def _kind_of_part(part: str) -> Literal["decodes", "probes", "unknown"]:
         words = shlex.split(part)
     except ValueError:
         return "unknown"
+    if "$(" in part or "`" in part:
+        return "unknown"
     while words and (re.match(r"[A-Za-z_]\w*=", words[0]) or words[0] in ("env", "exec", "time", "timeout", "sudo")):
         words = words[2:] if words[0] == "timeout" else words[1:]
     if not words or words[0] in ("cd", "true", "echo", ".", "source", "export", "set"):
@@ -102,18 +83,20 @@ def _kind_of_part(part: str) -> Literal["decodes", "probes", "unknown"]:
     program = re.sub(r"^python[\d.]*$", "python", words[0].rsplit("/", 1)[-1])
     if program == "ffmpeg":
         return "decodes" if re.search(r"-f null", part) else "unknown"
-    if program in PROBES or SHOWS_VERSION.search(" ".join(words[1:])):
+    rest = words[1:]
+    if program in PROBES or (rest and ABOUT_ITSELF.issuperset(rest)):
         return "probes"
-    if program in ("npm", "uv") and words[1:2] and words[1] in ("ls", "list", "view", "install", "i", "pip"):
+    if rest and rest[0] in LISTS.get(program, ()):
         return "probes"
-    if program == "python" and words[1:3] == ["-m", "pip"]:
+    if program == "python" and rest[:2] == ["-m", "pip"]:
         return "probes"
     return "decodes" if program in DECODES else "unknown"
 
 
 def _seen(command: str, commands: list[str]) -> bool:
-    wanted = " ".join(command.split())
-    return any(wanted in " ".join(run.split()) for run in commands)
+    """Whether one of `commands` is the command or has it as a part of its own, not as a piece of a longer word."""
+    wanted = re.compile(rf"(?<![\w./-]){re.escape(' '.join(command.split()))}(?![\w./-])")
+    return any(wanted.search(" ".join(run.split())) for run in commands)
 
 
 def _replay(
@@ -129,13 +112,20 @@ def _replay(
     if ended.exit != 0:
         live = LIVE.search(how.command + printed) and REFUSED.search(printed)
         return "needs-live-process" if live else "failed", ended.exit, shown
-    claimed, got = _squeezed(how.returned), _squeezed(printed)
-    return "same" if (claimed and claimed in got) or claimed == got else "differs", 0, shown
+    return "same" if _says(printed, how.returned) else "differs", 0, shown
 
 
 def _plain(text: str) -> str:
     return "".join(c for c in ESCAPES.sub("", text).replace("\r\n", "\n") if c >= " " or c in "\n\t")
 
 
-def _squeezed(text: str) -> str:
-    return " ".join(_plain(text).split())
+def _says(printed: str, claimed: str) -> bool:
+    """Whether every claimed line was printed, whole and in this order; nothing claimed is true of nothing printed."""
+    lines = iter(_lines(printed))
+    wanted = _lines(claimed)
+    return all(line in lines for line in wanted) if wanted else not _lines(printed)
+
+
+def _lines(text: str) -> list[str]:
+    squeezed = (" ".join(line.split()) for line in _plain(text).splitlines())
+    return [line for line in squeezed if line]

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from archive import places, pools, records
-from archive.errors import DataError, Unfinished
+from archive.errors import DataError, Unfinished, printable
 from archive.reasons import Reason
 from runner.condition import condition, job_of
 from runner.cycle import Finished, run_cycle
@@ -49,12 +49,14 @@ def measure(root: Path, cycle: str, at_once: int, extra_ca: Path | None, halt: H
 
 def finish(finished: Finished) -> None:
     """Turns the end of a cycle's run into an exit status: 0 done, 5 attempts left, 130 stopped by a person."""
+    for note in finished.notes:
+        print(printable(f"note: {note}"), file=sys.stderr)
     if finished.halted is None:
         return
     reason, detail = finished.halted
     message = f"stopped ({reason}): {detail}. {finished.made} attempts were made and recorded, {finished.left} are left"
     if reason is Reason.INFRA_CANCELLED:
-        print(message, file=sys.stderr)
+        print(printable(message), file=sys.stderr)
         raise typer.Exit(130)
     raise Unfinished(f"{message}; the same command goes on with them")
 

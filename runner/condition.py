@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import secrets
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +22,9 @@ from archive.subject import Subject
 from runner.machine import LIMITS
 from runner.sandbox import Limits, Sandbox
 
-OUTPUT_CEILING_BYTES = 1 << 30
-"""Far above real work: at the ceiling the attempt ends, nothing is cut."""
-FREE_BYTES = 2 << 30
+OUTPUT_CEILING_BYTES = 512 << 20
+"""Of all that a recording takes on disk; far above real work. At the ceiling the attempt ends, nothing is cut."""
+FREE_BYTES = 4 << 30
 """No attempt begins with less free disk."""
 
 
@@ -48,10 +49,16 @@ class Condition(NamedTuple):
 def condition(root: Path, cycle_id: str, sandbox: Sandbox, extra_ca: Path | None, limits: Limits = LIMITS) -> Condition:
     """Reads and checks what a cycle needs on this runner.
 
-    Raises `ArgusicError` where there is no plan, where this is not the harness that the plan pins, or where the cycle
-    does not accept this kind of sandbox: before any attempt begins.
+    Raises `ArgusicError` where there is no plan, where this is not the harness that the plan pins, where the cycle has
+    not begun or does not accept this kind of sandbox, or where a setting is wrong: before any attempt begins.
     """
     cycle = pools.cycle(root, cycle_id)
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    if today < cycle.starts and not cycle.demonstration:
+        place = pools.cycle_path(root, cycle_id)
+        raise DataError(place, "starts", f"no attempt before {cycle.starts}; today is {today}")
+    if extra_ca is not None and not extra_ca.is_file():
+        raise DataError(extra_ca, "--extra-ca", "no such file; give a bundle of certificates in PEM form")
     plan = pools.plan(root, cycle_id)
     if plan is None:
         raise DataError(pools.plan_path(root, cycle_id), "", f"no plan yet; make one: argusic cycle plan {cycle_id}")
@@ -93,7 +100,7 @@ def environment(root: Path, sandbox: Sandbox, extra_ca: Path | None, limits: Lim
         python=platform.python_version(),
         limits={name: Limit(value=values.get(name), guarantee=kind) for name, kind in sorted(guarantees.items())},
         network="open",
-        extra_ca=digest(extra_ca.read_bytes()) if extra_ca and extra_ca.is_file() else None,
+        extra_ca=digest(extra_ca.read_bytes()) if extra_ca else None,
         harness=measuring,
         runner=_runner_name(root),
     )

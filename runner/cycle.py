@@ -43,6 +43,8 @@ class Finished(NamedTuple):
     left: int
     """Attempts that are due and were not made."""
     halted: tuple[Reason, str] | None
+    notes: list[str]
+    """What a person should know besides."""
 
 
 def run_cycle(
@@ -50,18 +52,21 @@ def run_cycle(
 ) -> Finished:
     """Makes due attempts, at most `at_once` at a time, or the `only` job. Only one process may run a cycle.
 
-    When `halt` is set the running attempts end, are recorded as invalid, and no new one begins. A network that is not
-    there halts by itself: every further attempt would be spoiled too.
+    When `halt` is set the running attempts end, are recorded as invalid, and no new one begins. After trouble of ours
+    that would spoil every further attempt none begins either, so that it cannot use a cycle up; running ones go on.
     """
     with _only_one(condition.root, condition.cycle.id):
         ledger = Ledger.open(
             condition.root, condition.cycle.id, digest(plan_path(condition.root, condition.cycle.id).read_bytes())
         )
-        recover(condition)
+        notes = recover(condition)
         results = _reconcile(condition, ledger)
+        if not condition.cycle.demonstration and not _apart(condition):
+            at_once = 1  # Attempts that can reach each other would not be independent (MEASUREMENT §5).
         before = len(results)
         running: dict[Future[Record], Job] = {}
         last: Record | None = None
+        stopping: tuple[Reason, str] | None = None
         with ThreadPoolExecutor(at_once) as pool:
             while True:
                 queue = [job for job in due(condition.plan.jobs, results, condition.edition) if job.id not in results]
@@ -69,22 +74,42 @@ def run_cycle(
                     queue = _chosen(queue, only, done=only in results)
                 busy = {job.id for job in running.values()}
                 waiting = [job for job in queue if job.id not in busy]
-                while waiting and len(running) < at_once and halt.reason is None:
+                while waiting and len(running) < at_once and halt.reason is None and stopping is None:
                     job = waiting.pop(0)
                     running[pool.submit(Attempt(condition, job, halt).make)] = job
                 tell(Progress(tuple(running.values()), len(waiting), len(results), last))
                 if not running:
-                    halted = (halt.reason, halt.detail) if halt.reason else None
-                    return Finished(len(results) - before, len(waiting), halted)
+                    halted = (halt.reason, halt.detail) if halt.reason else stopping
+                    return Finished(len(results) - before, len(waiting), halted, notes)
                 done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
                 last = None
                 for future in done:
-                    running.pop(future)
-                    last = future.result()
-                    _keep(condition, ledger, last)
+                    job = running.pop(future)
+                    try:
+                        last = future.result()
+                        _keep(condition, ledger, last)
+                    except Exception as error:  # noqa: BLE001 - the others go on to their end and are kept
+                        stopping = stopping or (
+                            Reason.HARNESS_ERROR,
+                            f"attempt {job.attempt} of {job.agent}: {error!r}",
+                        )
+                        notes.append(f"the next start closes the attempt of job {job.id}: {error!r}")
+                        last = None
+                        continue
                     results[last.job] = result_of(last)
-                    if last.reason is Reason.INFRA_NETWORK:
-                        halt.now(Reason.INFRA_NETWORK, last.reason_detail or "")
+                    if last.reason is not None and _spoils_the_next(last):
+                        stopping = stopping or (last.reason, last.reason_detail or "")
+
+
+def _spoils_the_next(record: Record) -> bool:
+    """Whether what made this attempt invalid has nothing to do with its subject or agent: neither had begun."""
+    own = (Reason.INFRA_SUBJECT_UNAVAILABLE, Reason.INFRA_CANCELLED, Reason.INFRA_DEMO_DEADLINE)
+    return record.reason is Reason.INFRA_DISK or (record.times.agent_ms is None and record.reason not in own)
+
+
+def _apart(condition: Condition) -> bool:
+    limit = condition.environment.limits.get("isolation_of_attempts")
+    return limit is None or limit.guarantee == "enforced"
 
 
 def _chosen(queue: list[Job], only: str, done: bool) -> list[Job]:

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from archive.errors import MachineError
+from archive.errors import DataError, MachineError
 from archive.record import Guarantee
 from runner.condition import FREE_BYTES
 from runner.machine import LIMITS, spec
@@ -32,6 +32,8 @@ class Finding(NamedTuple):
 
 def examine(root: Path, extra_ca: Path | None) -> list[Finding]:
     """Tries everything an attempt needs; the network is not asked."""
+    if extra_ca is not None and not extra_ca.is_file():
+        raise DataError(extra_ca, "--extra-ca", "no such file; give a bundle of certificates in PEM form")
     found = [_sandbox(extra_ca)]
     if found[0].good:
         found += [

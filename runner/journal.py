@@ -21,14 +21,27 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self._began = time.monotonic_ns()
         self._file = (folder / LOG).open("ab", 0)
+        self.error: OSError | None = None
 
     def step(self, name: Step, **facts: Any) -> None:
         """Writes down that `name` begins, with what is known by now. Survives the end of this process."""
-        self._file.write(canonical_line({"at_ms": self.ms(), "step": name, **facts}))
+        self._write({"at_ms": self.ms(), "step": name, **facts})
 
     def note(self, text: str, **facts: Any) -> None:
         """Writes down something that happened within a step."""
-        self._file.write(canonical_line({"at_ms": self.ms(), "step": "note", "text": text, **facts}))
+        self._write({"at_ms": self.ms(), "step": "note", "text": text, **facts})
+
+    def sound(self) -> None:
+        """Raises the OSError that kept a line from the disk, if one did."""
+        if self.error is not None:
+            raise self.error
+
+    def _write(self, line: dict[str, Any]) -> None:
+        # A full disk must not keep the machine from being ended or the attempt from being recorded.
+        try:
+            self._file.write(canonical_line(line))
+        except OSError as error:
+            self.error = self.error or error
 
     def ms(self) -> int:
         """Milliseconds since the attempt began."""

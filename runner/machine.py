@@ -5,9 +5,8 @@ from __future__ import annotations
 import sysconfig
 from pathlib import Path
 
-from archive.errors import DataError
 from runner.sandbox import HOME, Limits, Mount, Spec
-from runner.sandbox.bubblewrap import sys_python
+from runner.sandbox.bubblewrap_command import sys_python
 
 LIMITS = Limits()
 BIN = Path(__file__).with_name("bin")
@@ -33,8 +32,6 @@ def spec(mounts: tuple[Mount, ...], extra_ca: Path | None, limits: Limits = LIMI
         "PATH": ":".join(dict.fromkeys(path)),
     }
     if extra_ca is not None:
-        if not extra_ca.is_file():
-            raise DataError(extra_ca, "--extra-ca", "no such file; give a bundle of certificates in PEM form")
         env |= dict.fromkeys(CA_VARIABLES, CA_INSIDE)
         mounts = (*mounts, Mount(extra_ca.resolve(), CA_INSIDE))
     return Spec((*mounts, *tools()), env, limits)

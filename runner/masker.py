@@ -61,15 +61,12 @@ class Masker:
     def _first_open(self, data: bytes) -> int:
         """Where the part begins that more bytes could still turn into a value, or into a longer one."""
         assert self._pattern is not None
-        settled = 0
+        first = max(0, len(data) - len(self._values[0]) + 1)
+        start = next((place for place in range(first, len(data)) if self._could_grow(data[place:])), len(data))
         for match in self._pattern.finditer(data):
-            if self._could_grow(data[match.start() :]):
+            if match.start() < start < match.end():
                 return match.start()
-            settled = match.end()
-        for start in range(max(settled, len(data) - len(self._values[0]) + 1), len(data)):
-            if self._could_grow(data[start:]):
-                return start
-        return len(data)
+        return start
 
     def _could_grow(self, tail: bytes) -> bool:
         return any(len(value) > len(tail) and value.startswith(tail) for value in self._values)

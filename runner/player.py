@@ -11,16 +11,19 @@ import orjson
 
 from archive.errors import DataError
 
-HARMFUL = re.compile(
-    r"\x1b[\]PX^_k].*?(?:\x07|\x1b\\|\x9c|$)"  # titles, clipboard, links, device strings
-    r"|[\x90\x98\x9d-\x9f].*?(?:\x07|\x1b\\|\x9c|$)"
-    r"|\x1b\[[0-9;?>=]*[cnqtx]"  # questions that make the terminal type an answer, window commands
-    r"|\x1b\[[?>=][0-9;]*[hl]"  # modes: mouse, alternate screen, bracketed paste
-    r"|\x1b[cZ=>\x05]|\x05|\x9b[0-9;?>=]*[cnqtx]",
-    re.S,
+SHOWN = re.compile(
+    r"[^\x00-\x1f\x7f-\x9f]+"  # text
+    r"|[\n\r\t\b]"
+    r"|\x1b\[[0-9;]{0,64}[ABCDEFGHJKLMPSTXdfm@]"  # colours, cursor movement, erasing
 )
-"""Colours, cursor movement and erasing stay; the recording itself is never changed."""
-UNFINISHED = re.compile(r"\x1b(\[[0-9;?>=]*)?$|\x9b[0-9;?>=]*$")
+"""All that reaches the terminal. Every other sequence is left out: titles, clipboard, links, questions, modes."""
+SWALLOWED = re.compile(
+    r"\x1b[\]PX^_k][^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)?"  # strings, their payload with them
+    r"|\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]?"
+    r"|\x1b[ -/]{0,8}[0-~]?",
+)
+UNFINISHED = re.compile(r"\x1b(?:\[[0-9;]{0,64})?$")
+AFTERWARDS = "\x1b[0m\n"
 
 
 def events(path: Path) -> Iterator[tuple[float, str]]:
@@ -53,9 +56,18 @@ def play(
         unfinished = UNFINISHED.search(text)
         cut = unfinished.group() if unfinished else ""
         write(harmless(text.removesuffix(cut)))
-    write("\x1b[0m\n")
+    write(AFTERWARDS)
 
 
 def harmless(text: str) -> str:
-    """`text` without sequences that reach beyond the screen of the terminal."""
-    return HARMFUL.sub("", text)
+    """`text` with only what draws on the screen. What stands between two left-out pieces never joins to a new one."""
+    parts: list[str] = []
+    place = 0
+    while place < len(text):
+        found = SHOWN.match(text, place)
+        if found:
+            parts.append(found.group())
+        else:
+            found = SWALLOWED.match(text, place)
+        place = found.end() if found else place + 1
+    return "".join(parts)

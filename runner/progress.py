@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 
+from archive.errors import printable
 from archive.plan import Job
 from archive.record import Record
 from runner.cycle import Progress
@@ -70,7 +71,8 @@ def _ended(record: Record | None) -> str:
     assert record is not None
     result = record.outcome or f"{record.validity} ({record.reason})"
     seconds = (record.times.agent_ms or 0) / 1000
-    return f"{record.run[:8]}  {record.agent:16} {record.subject}  attempt {record.attempt}: {result}, {seconds:.1f} s"
+    line = f"{record.run[:8]}  {record.agent:16} {record.subject}  attempt {record.attempt}: {result}, {seconds:.1f} s"
+    return printable(line)
 
 
 def _job(job: Job) -> str:

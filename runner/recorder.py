@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import hmac
+import re
 import time
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from runner.sandbox import COLUMNS, ROWS
 
 TERMINAL, TIMING, RECORDING = "terminal.raw", "timing.txt", "recording.cast"
 _BUFFER = 1 << 20
+_TIMED = re.compile(rb"(\d{1,15}) (\d{1,15})\n")
 
 
 class Recorder:
@@ -39,17 +41,16 @@ class Recorder:
         self.masked = 0
         """Known values masked."""
         self.size = 0
-        """Bytes that arrived so far."""
+        """Bytes that the three files take so far."""
 
     def feed(self, data: bytes) -> None:
         """Records what one read brought, at the present moment."""
-        self.size += len(data)
         self._last_us = (time.monotonic_ns() - self._started) // 1000
         self._arrived.update(data)
         self._write(self._masker.feed(data))
 
     def sync(self) -> None:
-        """Lets another process, or the next start after a crash, see all that was recorded so far."""
+        """Lets the next start after a crash see all that was recorded so far, the bytes before their timing."""
         for file in (self._raw, self._timing, self._cast):
             file.flush()
 
@@ -66,11 +67,11 @@ class Recorder:
     def _write(self, data: bytes) -> None:
         if not data:
             return
-        self._raw.write(data)
-        self._timing.write(b"%d %d\n" % (self._last_us, len(data)))
+        self.size += self._raw.write(data)
+        self.size += self._timing.write(b"%d %d\n" % (self._last_us, len(data)))
         text = self._decoder.decode(data)
         if text:
-            self._cast.write(cast_event(self._last_us, text))
+            self.size += self._cast.write(cast_event(self._last_us, text))
 
 
 def cast_header(started_at: int) -> bytes:
@@ -95,11 +96,11 @@ def mend(folder: Path, started_at: int) -> bool:
         return False
     size, kept, events = raw.stat().st_size, 0, []
     for line in timing.read_bytes().splitlines(keepends=True):
-        words = line.split()
-        if not line.endswith(b"\n") or len(words) != 2 or kept + int(words[1]) > size:
+        read = _TIMED.fullmatch(line)
+        if read is None or kept + int(read[2]) > size:
             break
-        events.append((int(words[0]), int(words[1])))
-        kept += int(words[1])
+        events.append((int(read[1]), int(read[2])))
+        kept += int(read[2])
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     with raw.open("r+b") as file, (folder / RECORDING).open("wb", _BUFFER) as cast:
         file.truncate(kept)

@@ -13,8 +13,13 @@ from typing import Literal
 
 from archive import atomic, places, pools
 from archive.canonical import canonical
+from archive.errors import DataErrors
 from archive.model import Model
 from archive.plan import JobId, RunId
+
+RECORD = "record.json"
+"""The finished record, on its way to results."""
+UNREADABLE = "unreadable"
 
 
 class Begun(Model):
@@ -31,24 +36,50 @@ class Begun(Model):
 def claimed(root: Path, begun: Begun) -> Iterator[Path]:
     """The new folder of an attempt, locked until the end of the block; it stays for the caller to remove."""
     folder = places.spool(root) / begun.run
-    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    folder.mkdir(mode=0o700)
-    with _locked(folder) as held:
-        assert held
-        atomic.write(folder / "attempt.json", canonical(begun), 0o600)
+    with contextlib.ExitStack() as stack:
+        with _one_at_a_time(root):
+            folder.mkdir(mode=0o700)
+            stack.enter_context(_locked(folder))
+            atomic.write(folder / "attempt.json", canonical(begun), 0o600)
         yield folder
 
 
 @contextlib.contextmanager
 def abandoned(root: Path) -> Iterator[list[tuple[Path, Begun | None]]]:
-    """Folders of attempts whose process is gone, locked until the end of the block. None: it had not begun yet."""
+    """Folders of attempts whose process is gone, locked until the end of the block. None: nothing can be read there."""
     found: list[tuple[Path, Begun | None]] = []
     with contextlib.ExitStack() as stack:
-        for folder in sorted(places.spool(root).glob("*/")):
-            if stack.enter_context(_locked(folder)):
-                state = folder / "attempt.json"
-                found.append((folder, pools.read_json(Begun, state) if state.is_file() else None))
+        with _one_at_a_time(root):
+            for folder in sorted(places.spool(root).glob("*/")):
+                if folder.name != UNREADABLE and stack.enter_context(_locked(folder)):
+                    found.append((folder, _begun(folder)))
         yield found
+
+
+def set_aside(root: Path, folder: Path) -> Path:
+    """Moves a folder that cannot be closed out of the way, for a person to look at; its new place."""
+    target = places.spool(root) / UNREADABLE / f"{folder.name}-{secrets.token_hex(4)}"
+    target.parent.mkdir(exist_ok=True, mode=0o700)
+    return folder.rename(target)
+
+
+def _begun(folder: Path) -> Begun | None:
+    try:
+        return pools.read_json(Begun, folder / "attempt.json")
+    except (OSError, DataErrors):
+        return None
+
+
+@contextlib.contextmanager
+def _one_at_a_time(root: Path) -> Iterator[None]:
+    """Between making a folder and locking it nobody else may look."""
+    places.spool(root).mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(places.spool(root) / "spool.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def remove(folder: Path) -> None:

@@ -14,6 +14,7 @@ from runner.sandbox import MachineLost, Session
 
 GATHER_BYTES = 256 << 10
 TICK_SECONDS = 0.05
+SYNC_SECONDS = 1.0
 
 
 class Sink(Protocol):
@@ -23,6 +24,9 @@ class Sink(Protocol):
 
     def feed(self, data: bytes) -> None:
         """One gathered read."""
+
+    def sync(self) -> None:
+        """Called once a second: lets what came so far survive the end of this process."""
 
 
 class Halt:
@@ -60,6 +64,7 @@ def watch(session: Session, sink: Sink, *, seconds: float, most_bytes: int, halt
     poller.register(session.fileno(), select.POLLIN)
     open_terminal = True
     closed = 0.0
+    synced = began
 
     def ended(by: EndedBy, status: int | None) -> Ended:
         return Ended(by, status, int((time.monotonic() - began) * 1000))
@@ -73,8 +78,12 @@ def watch(session: Session, sink: Sink, *, seconds: float, most_bytes: int, halt
                 if not open_terminal:
                     closed = time.monotonic()
         else:
-            # Mostly the exit status follows at once; a program that let its terminal go may run on for long.
+            # Mostly the exit status follows at once. A program that let its terminal go may run on for long, and
+            # something may open the terminal again.
             time.sleep(0.001 if time.monotonic() - closed < TICK_SECONDS else TICK_SECONDS)
+            data, open_terminal = gather(session.fileno())
+            if data:
+                sink.feed(data)
         status = session.poll()
         if status is not None:
             killed = any(event.main for event in session.memory_events)
@@ -83,6 +92,9 @@ def watch(session: Session, sink: Sink, *, seconds: float, most_bytes: int, halt
             return ended("budget", None)
         if sink.size >= most_bytes:
             return ended("output-ceiling", None)
+        if time.monotonic() - synced >= SYNC_SECONDS:
+            sink.sync()
+            synced = time.monotonic()
         if halt.reason is not None:
             return ended("harness", None)
 
@@ -136,3 +148,6 @@ class _Memory:
     def feed(self, data: bytes) -> None:
         self.data += data
         self.size += len(data)
+
+    def sync(self) -> None:
+        pass

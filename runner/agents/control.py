@@ -22,7 +22,7 @@ class ControlReadme:
         for line in session.splitlines():
             try:
                 command = json.loads(line)["command"]
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, RecursionError):
                 continue
             if isinstance(command, str):
                 found.append(command)

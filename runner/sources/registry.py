@@ -1,14 +1,14 @@
 """Subjects that a package registry serves: `package` and `mcp-server` from PyPI and npm.
 
-The registry's own client fetches the pinned file, in a machine of its own, since preparing some packages runs code of
-theirs. Only the README and the file's size and digest leave that machine.
+The registry's own client fetches the pinned file, in a machine of its own: an archive is hostile data. No code of the
+subject runs there. Only the README and the file's size and digest leave that machine.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
+
+from pydantic import ValidationError
 
 from archive.errors import ArgusicError, MachineError
 from archive.reasons import Reason
@@ -26,6 +26,7 @@ TRIES = 2
 _FAILURES = {
     10: (Reason.INFRA_NETWORK, "the package registry cannot be reached"),
     11: (Reason.INFRA_SUBJECT_UNAVAILABLE, "the registry does not serve this version"),
+    13: (Reason.INFRA_SUBJECT_UNAVAILABLE, "it has no wheel, and a source archive cannot be read without running it"),
 }
 
 
@@ -35,8 +36,7 @@ class Registry:
     def fetch(self, subject: Subject, sandbox: Sandbox, extra_ca: Path | None) -> Brief:
         """As `Source.fetch`."""
         pin = subject.pin
-        manifest, readme = self._ask(subject, sandbox, extra_ca)
-        file = Fetched(name=manifest["name"], bytes=manifest["bytes"], digest=manifest["digest"])
+        file, readme = self._ask(subject, sandbox, extra_ca)
         return Brief(pin.kind, pin.full_name, pin.version, readme, (file,))
 
     def reachable(self, subject: Subject, sandbox: Sandbox, extra_ca: Path | None) -> bool:
@@ -47,7 +47,7 @@ class Registry:
             return error.reason is not Reason.INFRA_NETWORK
         return True
 
-    def _ask(self, subject: Subject, sandbox: Sandbox, extra_ca: Path | None) -> tuple[dict[str, Any], bytes | None]:
+    def _ask(self, subject: Subject, sandbox: Sandbox, extra_ca: Path | None) -> tuple[Fetched, bytes | None]:
         pin = subject.pin
         if pin.kind not in ("pypi", "npm"):
             raise ArgusicError(f"{subject.id}: only PyPI and npm packages can be fetched so far")
@@ -65,14 +65,16 @@ class Registry:
                 raise FetchFailed(Reason.INFRA_SUBJECT_UNAVAILABLE, str(error)) from None
             finally:
                 machine.destroy()
-            reason, words = _FAILURES.get(ended.exit or 10, (Reason.HARNESS_ERROR, "fetching failed"))
+            failure = 10 if ended.by == "budget" else ended.exit or 0
+            reason, words = _FAILURES.get(failure, (Reason.INFRA_SUBJECT_UNAVAILABLE, "it could not be fetched"))
             if reason is not Reason.INFRA_NETWORK or not rest:
                 last = said.decode(errors="replace").strip().splitlines()[-1:] or [""]
                 raise FetchFailed(reason, f"{subject.id}: {words} ({last[0][:300]})")
         raise MachineError("unreachable")
 
-    def _take(self, data: bytes | None) -> dict[str, Any]:
-        """The manifest, written in a machine that hostile code may have run in: checked by the record's own model."""
-        manifest = json.loads(data or b"{}")
-        Fetched.model_validate(manifest)
-        return dict(manifest)
+    def _take(self, data: bytes | None) -> Fetched:
+        """The manifest, checked by the record's own model."""
+        try:
+            return Fetched.model_validate_json(data or b"")
+        except ValidationError as error:
+            raise FetchFailed(Reason.INFRA_SUBJECT_UNAVAILABLE, f"its file has no usable name: {error}") from None

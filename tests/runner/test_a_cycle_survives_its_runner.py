@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -23,18 +24,32 @@ from tests.support.make import declare
 pytestmark = pytest.mark.sandbox
 CHECKOUT = Path(__file__).parents[2]
 QUICK = "echo 42 > result.txt\n" + report()
-SLOW = "echo begun; sleep 2941"
+SECONDS = 100_000 + os.getpid()
+"""Unlike that of any test that runs beside this one."""
+SLOW = f"echo begun; sleep {SECONDS}"
+
+
+STARTED: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_outlives_a_test():
+    yield
+    while STARTED:
+        process = STARTED.pop()
+        process.kill()
+        process.wait()
 
 
 @pytest.fixture
 def root(tmp_path, sandbox):
-    declare(tmp_path, "pkg:pypi/six@1.17.0", agents=["agent-a"])
+    declare(tmp_path, "pkg:pypi/six@1.17.0", agents=["agent-a"], demonstration=True)
     write_plan(tmp_path, "first")
     return tmp_path
 
 
 def start(root: Path, script: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "tests.runner.drive", str(root), script],
         cwd=CHECKOUT,
         stdout=subprocess.PIPE,
@@ -42,6 +57,8 @@ def start(root: Path, script: str) -> subprocess.Popen[str]:
         text=True,
         process_group=0,
     )
+    STARTED.append(process)
+    return process
 
 
 def run(root: Path, script: str) -> tuple[int, list[dict], str]:
@@ -65,7 +82,7 @@ def sleepers() -> int:
     count = 0
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            count += place.read_bytes() == b"sleep\x002941\x00"
+            count += place.read_bytes() == f"sleep\0{SECONDS}\0".encode()
         except OSError:
             continue
     return count
@@ -189,3 +206,75 @@ def test_another_harness_than_the_planned_one_is_refused_before_any_attempt(root
     assert (status, lines) == (2, [])
     assert "a harness changes only between cycles" in err
     assert not (root / "results").exists()
+
+
+def test_a_cycle_does_not_begin_before_its_first_day(tmp_path, sandbox):
+    declare(tmp_path, "pkg:pypi/six@1.17.0", agents=["agent-a"], starts="2099-01-01")
+    write_plan(tmp_path, "first")
+    status, lines, err = run(tmp_path, QUICK)
+    assert (status, lines) == (2, [])
+    assert "starts: no attempt before 2099-01-01" in err
+
+
+def test_trouble_of_ours_before_the_agent_begins_does_not_use_the_cycle_up(root, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(root))
+    status, lines, err = run(root, "__fetch fails__")
+    assert status == 5
+    assert 1 <= len(lines) <= 2
+    assert {line["reason"] for line in lines} == {"harness:error"}
+    assert "the same command goes on" in err
+    assert run(root, QUICK)[0] == 0
+
+
+def test_attempts_that_could_reach_each_other_are_made_one_after_the_other_unless_it_is_a_demonstration(
+    tmp_path, sandbox
+):
+    declare(tmp_path, "pkg:pypi/six@1.17.0", agents=["agent-a"])
+    write_plan(tmp_path, "first")
+    script = "date +%s%N > /tmp/begin; sleep 0.4; cat /tmp/begin; date +%s%N\n" + report()
+    assert run(tmp_path, script)[0] == 0
+    spans = []
+    for record in made(tmp_path).values():
+        path = places.store(tmp_path).path(record.file("terminal").digest)
+        spans.append(tuple(map(int, path.read_text().split())))
+    spans.sort()
+    assert all(end < begin for (_, end), (begin, _) in pairwise(spans))
+
+
+def test_a_finished_attempt_whose_record_was_not_saved_yet_is_saved_by_the_next_start(root, monkeypatch):
+    from runner import attempt as attempt_module
+    from runner.attempt import Attempt
+    from runner.condition import condition
+    from runner.sandbox.bubblewrap import Bubblewrap
+    from runner.watch import Halt
+    from tests.runner.scripted import LocalSource, ShellAgent
+
+    monkeypatch.setattr(attempt_module, "source", lambda _: LocalSource())
+    monkeypatch.setattr(attempt_module, "adapter", lambda _: ShellAgent(QUICK))
+    ready = condition(root, "first", Bubblewrap(), None)
+    record = Attempt(ready, ready.plan.jobs[0], Halt()).make()
+    assert not records.paths(root)
+    assert run(root, QUICK)[0] == 0
+    found = made(root)
+    assert found[record.run] == record
+    assert len(found) == 3
+
+
+@pytest.mark.parametrize("text", ["", "{}", "no json", '{"schema_version": 2}'])
+def test_a_spool_that_cannot_be_read_is_set_aside_and_blocks_nothing(root, text):
+    folder = places.spool(root) / ("a" * 32)
+    folder.mkdir(parents=True)
+    (folder / "attempt.json").write_text(text)
+    status, lines, err = run(root, QUICK)
+    assert (status, len(lines)) == (0, 3)
+    assert "set aside" in err
+    assert list(places.spool(root).glob("unreadable/*/attempt.json"))
+
+
+def test_an_attempt_that_cannot_be_saved_does_not_take_its_neighbours_with_it(root, monkeypatch):
+    status, lines, err = run(root, "__save fails__\n" + QUICK)
+    assert status == 5
+    assert len(lines) == 1
+    assert "the next start closes the attempt" in err
+    assert run(root, QUICK)[0] == 0
+    assert sum(record.outcome is not None for record in made(root).values()) == 3

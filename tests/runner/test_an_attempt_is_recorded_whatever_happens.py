@@ -31,7 +31,7 @@ def test_a_verified_run_passes_and_its_claims_are_confirmed(one):
     record = one.make(GOOD)
     assert (record.validity, record.outcome, record.ended_by, record.agent_exit) == ("valid", "pass_full", "agent", 0)
     assert record.claims.model_dump() == {
-        "seen": "yes", "kind": "probes", "replay": "same", "replay_exit": 0, "replay_returned": "42\n",
+        "seen": "yes", "kind": "unknown", "replay": "same", "replay_exit": 0, "replay_returned": "42\n",
     }  # fmt: skip
     assert {item.role for item in record.evidence} == {
         "recording", "terminal", "timing", "log", "report", "session", "replay",
@@ -100,7 +100,8 @@ def test_the_output_ceiling_ends_an_attempt_and_what_was_recorded_is_complete(on
     record = one.make(GOOD + "yes")
     assert (record.validity, record.outcome, record.ended_by) == ("valid", "fail", "output-ceiling")
     timing = one.text(record, "timing").split()
-    assert sum(map(int, timing[1::2])) == record.file("terminal").bytes >= 200_000
+    assert sum(map(int, timing[1::2])) == record.file("terminal").bytes
+    assert sum(record.file(role).bytes for role in ("terminal", "timing", "recording")) >= 200_000
     assert record.report_state == "not-reached"
 
 
@@ -152,6 +153,22 @@ def test_a_machine_that_cannot_be_made_is_our_trouble(one, monkeypatch):
 
     monkeypatch.setattr(one, "condition", one.condition._replace(sandbox=Broken()))
     assert one.make(GOOD).reason is Reason.INFRA_MACHINE
+
+
+def test_a_report_that_we_lost_is_our_trouble(one, monkeypatch):
+    from runner.sandbox import MachineLost
+    from runner.sandbox.bubblewrap import BubblewrapMachine
+
+    real = BubblewrapMachine.read
+
+    def lost(self, path, most):
+        if path.endswith("report.json"):
+            raise MachineLost("gone")
+        return real(self, path, most)
+
+    monkeypatch.setattr(BubblewrapMachine, "read", lost)
+    record = one.make(GOOD)
+    assert (record.validity, record.reason, record.outcome) == ("invalid", Reason.HARNESS_REPORT_LOST, None)
 
 
 def test_a_full_runner_disk_is_our_trouble(one, monkeypatch):
@@ -228,3 +245,52 @@ def test_a_replay_runs_after_every_process_of_the_agent_has_ended(one):
     how = {"command": "ls /proc/[0-9]*/comm | xargs cat 2>/dev/null", "returned": "x"}
     record = one.make("setsid sleep 600 &\n" + report(verified_how=how))
     assert "sleep" not in record.claims.replay_returned
+
+
+def test_a_session_file_of_a_million_brackets_is_no_trouble(one, monkeypatch):
+    from runner.agents.control import ControlReadme
+
+    real = ControlReadme()
+    one.agent("")
+    agent = type(
+        "Deep",
+        (),
+        {
+            "argv": lambda self, _: ["sh", "-c", "python3 -c \"print('[' * 1000000)\" > ~/session.jsonl\n" + GOOD],
+            "commands": lambda self, session: real.commands(session),
+        },
+    )()
+    monkeypatch.setattr("runner.attempt.adapter", lambda _: agent)
+    from runner.attempt import Attempt
+
+    record = Attempt(one.condition, one.job, Halt()).make()
+    assert (record.validity, record.outcome) == ("valid", "pass_full")
+
+
+def test_half_a_surrogate_pair_as_a_key_is_a_refused_report(one):
+    record = one.make('printf \'{"\\\\ud800":1,"\\\\ud800":2}\' > /home/agent/report.json')
+    assert (record.validity, record.outcome, record.report_state) == ("valid", "fail", "refused")
+
+
+def test_a_runner_with_a_closed_umask_gives_the_agent_readable_files(one):
+    import os
+
+    old = os.umask(0o077)
+    try:
+        record = one.make("cat /argusic/task.json /argusic/subject/README.md && umask")
+    finally:
+        os.umask(old)
+    assert record.agent_exit == 0
+    assert one.text(record, "terminal").split()[-1] == "0022"
+
+
+def test_a_record_that_cannot_be_made_is_replaced_by_one_that_says_so(one, monkeypatch):
+    monkeypatch.setattr("runner.evidence.Bundle.keep", lambda *_: 1 / 0)
+    record = one.make(GOOD)
+    assert (record.validity, record.reason, record.evidence) == ("invalid", Reason.HARNESS_ERROR, ())
+    assert "ZeroDivisionError" in record.reason_detail
+
+
+def test_the_first_process_of_a_machine_cannot_be_ended_to_be_run_again(one):
+    record = one.make("for s in $(seq 64); do kill -$s 1; done; sleep 0.3; exit 1")
+    assert (record.validity, record.outcome) == ("valid", "fail")

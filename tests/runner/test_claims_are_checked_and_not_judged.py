@@ -37,6 +37,12 @@ def report(command: str | None, returned: str = "42") -> Report:
         ("./a.out", "unknown"),
         ("argusic-mcp -- python -m server", "decodes"),
         ("docker ps", "probes"),
+        ("docker run image command", "unknown"),
+        ("cat out.txt", "unknown"),
+        ("curl http://localhost:8000/", "unknown"),
+        ("psql -h localhost -c 'select 1'", "unknown"),
+        ("echo $(python q.py)", "unknown"),
+        ("tool help", "probes"),
         ("echo 'unclosed", "unknown"),
         ("", "unknown"),
     ],
@@ -53,6 +59,8 @@ def test_seen_is_yes_no_or_unknown():
     wanted = report("python q.py")
     assert claims(wanted, ["pip install x", "cd p &&  python   q.py"], None).seen == "yes"
     assert claims(wanted, ["python other.py"], None).seen == "no"
+    assert claims(report("ls"), ["echo false", "./tools/ls-all"], None).seen == "no"
+    assert claims(report("ls"), ["cd x && ls"], None).seen == "yes"
     assert claims(wanted, None, None).seen == "unknown"
 
 
@@ -60,7 +68,8 @@ def test_seen_is_yes_no_or_unknown():
     ("command", "ended", "printed", "state"),
     [
         ("python q.py", OK, "\x1b[32m42\x1b[0m\r\n", "same"),
-        ("python q.py", OK, "the answer is 42 today", "same"),
+        ("python q.py", OK, "warning: old\n 42 \ndone", "same"),
+        ("python q.py", OK, "error 4242", "differs"),
         ("python q.py", OK, "43", "differs"),
         ("python q.py", Ended("agent", 1, 5), "Traceback", "failed"),
         ("curl localhost:8000", Ended("agent", 7, 5), "Failed to connect to localhost port 8000", "needs-live-process"),
@@ -76,6 +85,11 @@ def test_a_replay_says_what_came_of_it(command, ended, printed, state):
 def test_an_empty_result_is_the_same_only_as_an_empty_one():
     assert claims(report("python q.py", ""), [], (OK, "")).replay == "same"
     assert claims(report("python q.py", ""), [], (OK, "something")).replay == "differs"
+
+
+def test_claimed_lines_must_come_in_their_order():
+    assert claims(report("python q.py", "a\nb"), [], (OK, "a\nwarning\nb")).replay == "same"
+    assert claims(report("python q.py", "b\na"), [], (OK, "a\nb")).replay == "differs"
 
 
 def test_what_a_replay_printed_is_kept_without_control_characters():

@@ -76,3 +76,17 @@ def test_a_value_that_survives_in_another_view_is_counted():
     assert masker.survivors(wrapped) == 1
     assert masker.survivors(b"nothing here") == 0
     assert Masker([]).survivors(KEY.encode()) == 0
+
+
+@given(
+    values=st.lists(st.text("ab", min_size=8, max_size=14), min_size=1, max_size=4),
+    text=st.text("ab", max_size=60),
+    cuts=st.lists(st.integers(0, 60), max_size=6),
+)
+def test_nested_and_overlapping_values_are_masked_alike_however_reads_were_cut(values, text, cuts):
+    data = text.encode()
+    whole = Masker(values).whole(data)
+    masker = Masker(values)
+    edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
+    pieces = [data[a:b] for a, b in pairwise(edges)]
+    assert b"".join(masker.feed(piece) for piece in pieces) + masker.flush() == whole

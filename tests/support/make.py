@@ -131,7 +131,7 @@ def declare(
         "title": "First cycle",
         "demonstration": False,
         "edition": "1.5",
-        "starts": "2026-12-01",
+        "starts": "2026-09-01",
         "purposes": ["board"],
         "agents": ranked + unranked,
         "standard_agent": (ranked + unranked)[0],

@@ -13,19 +13,23 @@ from archive.store import Store, file_digest
 from audit.finding import Checked
 from audit.log import log
 from audit.recording import Differs, recording
+from scoring.attempted import report_that_counts
 from scoring.rubric import Contradictory, judge_report
 
 COMPLETE = ("recording", "terminal", "timing", "log")
 """Roles without which an attempt is invalid (MEASUREMENT §7)."""
 
 
-def evidence(record: Record, store: Store, checked: Checked) -> Iterator[tuple[Path | None, str]]:
+def evidence(
+    record: Record, store: Store, checked: Checked, unchanged: dict[str, Path] | None = None
+) -> Iterator[tuple[Path | None, str]]:
     """What is wrong with the files of `record`: the file in the store, or None for the record itself, and the problem.
 
     A valid attempt must have all of `COMPLETE`, and they must agree. Another one may lack files, or have ended while
-    one was written; those that it lists are there, unchanged. Reads in constant memory.
+    one was written; those that it lists are there, unchanged. Files whose bytes are right are added to `unchanged` by
+    role. Reads in constant memory.
     """
-    whole: dict[str, Path] = {}
+    whole = {} if unchanged is None else unchanged
     listed: set[str] = set()
     for item in record.evidence:
         if item.role in listed:
@@ -60,10 +64,8 @@ def judged(record: Record, edition: Edition) -> Iterator[str]:
         return
     if record.ended_by == "harness":
         yield "is valid, but it was ended by the harness"
-    # Ended by another limit the agent came to no end of its own: what it had written is not read.
-    read = report if record.ended_by in ("agent", "budget") else None
     try:
-        right = judge_report(edition, read, record.ended_by == "budget").outcome
+        right = judge_report(edition, report_that_counts(record), record.ended_by == "budget").outcome
     except Contradictory as error:
         yield f"is valid, but {error}"
         return

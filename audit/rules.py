@@ -19,6 +19,8 @@ from audit.finding import Checked, Finding, explained, place
 from audit.methodology import methodology
 from audit.workflows import workflows
 
+APART = ("inbound_connections_refused", "isolation_of_attempts", "isolation_of_runner_services")
+"""What keeps a machine apart; where one is absent the record can only be a demonstration's (MEASUREMENT §5)."""
 GRACE_MS = 60_000
 """How long after the end of its budget an attempt may take to be ended, on a machine that is busy."""
 
@@ -94,6 +96,13 @@ def _numbers(
     elif edition.budget_minutes(record.tier) != record.budget_minutes:
         right = edition.budget_minutes(record.tier) or "no such budget"
         yield f"{record.tier} budget {record.budget_minutes} minutes; edition {record.edition} says {right}"
+    for name, limit in sorted(record.environment.limits.items()):
+        if name in APART and limit.guarantee == "absent" and not cycle.demonstration:
+            yield f"{name.replace('_', ' ')}: absent from its machine; only a demonstration may use such a machine"
+    cap = edition.key_cap_micro_usd if edition else None
+    if record.key.kind == "own" and cap is not None and record.key.cap_micro_usd != cap:
+        stated = "no cap" if record.key.cap_micro_usd is None else f"a cap of {record.key.cap_micro_usd}"
+        yield f"its own key had {stated}; edition {record.edition} says {cap}, in millionths of a US dollar"
     planned = jobs.get(record.run)
     if planned and planned != (record.tier, record.budget_minutes):
         yield f"{record.tier}, {record.budget_minutes} minutes; the plan says {planned[0]}, {planned[1]} minutes"

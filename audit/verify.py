@@ -34,7 +34,7 @@ def verify(
     confirmed: list[str] | None = None,
 ) -> list[Finding]:
     """`target` is a cycle, or a run by its id or the beginning of it. `store` is a folder of evidence; without one it
-    is the checkout's own. What was confirmed is added to `confirmed` in words, a line each.
+    is the checkout's own. What was confirmed is added to `confirmed` in words, a line each: only what had no finding.
 
     Raises DataError where there is neither such a cycle nor such a run, or where several runs begin so.
     """
@@ -64,14 +64,29 @@ def _run(root: Path, cycle: str, run: str, store: FolderStore, checked: Checked,
         problem = f"run {run} is in the ledger, but its record is missing"
         return [*found, Finding("verify", place(root, path), problem)]
     record, problems = held(root, path, ledger, "verify")
-    found += problems
     checked["records"] += 1
     if record:
-        found += _record(root, record, pools.editions(root), store, checked)
-        words.append(f"record: {digest(path.read_bytes())}")
-        words += [f"{item.role}: {item.bytes} bytes, {item.digest}" for item in record.evidence]
-        words.append(f"outcome: {record.outcome}" if record.outcome else f"{record.validity}: {record.reason}")
-    return found
+        unchanged: dict[str, Path] = {}
+        problems += _record(root, record, pools.editions(root), store, checked, unchanged)
+        words += _confirmed(root, record, ledger, problems, unchanged)
+    return found + problems
+
+
+def _confirmed(
+    root: Path, record: Record, ledger: Ledger | None, problems: list[Finding], unchanged: Mapping[str, Path]
+) -> Iterator[str]:
+    """The record where the ledger has it so, its files one by one, and the outcome where nothing speaks against it."""
+    path = record_path(root, record.cycle, record.run)
+    doubted = {problem.file for problem in problems}
+    if ledger and place(root, path) not in doubted:
+        yield f"record: {digest(path.read_bytes())}"
+    # Of two files of one role, which is a finding, only the first was read.
+    first = {item.role: item for item in reversed(record.evidence)}
+    for item in (item for item in record.evidence if item is first[item.role]):
+        if item.role in unchanged and place(root, unchanged[item.role]) not in doubted:
+            yield f"{item.role}: {item.bytes} bytes, {item.digest}"
+    if not problems:
+        yield f"outcome: {record.outcome}" if record.outcome else f"{record.validity}: {record.reason}"
 
 
 def _cycle(root: Path, cycle: str, store: FolderStore, checked: Checked, words: list[str]) -> list[Finding]:
@@ -81,20 +96,25 @@ def _cycle(root: Path, cycle: str, store: FolderStore, checked: Checked, words: 
         editions = pools.editions(root)
         for record in made.records.values():
             found += _record(root, record, editions, store, checked)
-        if made.ledger:
-            words.append(f"ledger: {'closed' if made.ledger.closed else 'open'}, head {made.ledger.head}")
-        words += derived(root, cycle, made.records.values())
+        told = derived(root, cycle, made.records.values())
+        if not found and made.ledger:
+            words += [f"ledger: {'closed' if made.ledger.closed else 'open'}, head {made.ledger.head}", *told]
     except ArgusicError as error:
         found += explained("verify", root, error)
     return found + rules(root, cycle) + pages(root, checked=checked)
 
 
 def _record(
-    root: Path, record: Record, editions: Mapping[str, Edition], store: FolderStore, checked: Checked
+    root: Path,
+    record: Record,
+    editions: Mapping[str, Edition],
+    store: FolderStore,
+    checked: Checked,
+    unchanged: dict[str, Path] | None = None,
 ) -> Iterator[Finding]:
     """Evidence and judgement of a record whose own bytes are right."""
     name = place(root, record_path(root, record.cycle, record.run))
-    for path, problem in evidence(record, store, checked):
+    for path, problem in evidence(record, store, checked, unchanged):
         told = problem if path else f"run {record.run}: {problem}"
         yield Finding("verify", place(root, path) if path else name, told)
     edition = editions.get(record.edition)

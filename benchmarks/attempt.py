@@ -13,7 +13,8 @@ from bot.plan import write_plan
 from runner import attempt as attempt_module
 from runner.attempt import Attempt
 from runner.condition import condition
-from runner.sandbox.bubblewrap import Bubblewrap, bwrap
+from runner.sandbox.bubblewrap import Bubblewrap
+from runner.sandbox.bubblewrap_command import bwrap
 from runner.sources import Brief
 from runner.spool import remove
 from runner.watch import Halt

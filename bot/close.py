@@ -40,6 +40,8 @@ def planned(root: Path, cycle_id: str) -> Plan:
     """The plan of a cycle. Raises DataError where there is none, or none with a job."""
     pools.cycle_path(root, cycle_id)
     plan, path = pools.plan(root, cycle_id), pools.plan_path(root, cycle_id)
+    if path.is_dir():
+        raise DataError(path, "", "is a folder; a plan is a file, so move the folder away")
     if plan is None:
         raise DataError(path, "", f"cycle {cycle_id} has no plan; run: argusic cycle plan {cycle_id}")
     if not plan.jobs:

@@ -63,6 +63,7 @@ def pages_build(
 ) -> None:
     """Write every generated page from pools/ and results/."""
     root: Path = ctx.obj
+    pages.check_folder(root)
     made = render(root)
     found = pages.compare(root, made) if check else pages.write(root, made)
     for path, problem in found:

@@ -35,6 +35,8 @@ _STARTS = re.compile(r"-(?=[-: ]|$)|\+(?= |$)|:(?=-)|\d+[.)](?= |$)")
 """What makes a list, a heading or a table at the beginning of a line."""
 _TOKEN = re.compile(r"[A-Za-z0-9:./@_-]+")
 """The usual content of a code span."""
+_SPAN = re.compile(r"(?<![^ ])([(\"']*)`([^`]*[^` ][^`]*)`([)\"'.,:;!?]*)(?![^ ])")
+"""A balanced pair of backticks that stands like a word: what its author wrote as a code span."""
 _EDGES = re.compile(r"([(\"']*)(.*?)([)\"'.,;:!?]*)", re.S)
 
 
@@ -50,7 +52,7 @@ def text(value: object) -> Markdown:
     """`value` as running text, safe in a paragraph, a table cell and a link text; words and their order stay.
 
     A word that Markdown or a forge would read as more than a word becomes a code span: nothing in there is a mention,
-    a reference, a link or a mark.
+    a reference, a link or a mark. What its author wrote as a code span, between two backticks, stays one.
     """
     return value if isinstance(value, Markdown) else _text(str(value))
 
@@ -58,7 +60,7 @@ def text(value: object) -> Markdown:
 @lru_cache(maxsize=4096)
 def _text(value: str) -> Markdown:
     words = clean(value)
-    words = words.replace("&", "\\&") if _meaningless(words) else " ".join(map(_word, words.split(" ")))
+    words = words.replace("&", "\\&") if _meaningless(words) else _marked(words)
     start = _STARTS.match(words)
     if start:
         words = f"{words[: start.end() - 1]}\\{words[start.end() - 1 :]}"
@@ -86,6 +88,18 @@ def html(value: object) -> Markup:
 
 def _meaningless(words: str) -> bool:
     return bool(_PLAIN.fullmatch(words)) and not _MEANT.search(words)
+
+
+def _marked(line: str) -> str:
+    parts, start = [], 0
+    for found in _SPAN.finditer(line):
+        parts += [_words(line[start : found.start()]), f"{found[1]}{code(found[2])}{found[3]}"]
+        start = found.end()
+    return "".join([*parts, _words(line[start:])])
+
+
+def _words(line: str) -> str:
+    return " ".join(map(_word, line.split(" ")))
 
 
 def _word(word: str) -> str:

@@ -6,7 +6,7 @@ import gc
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from archive import pools, records
 from archive.cycle import Cycle
@@ -14,7 +14,15 @@ from archive.edition import Edition
 from archive.errors import DataError, DataErrors
 from archive.reasons import Validity
 from archive.record import Environment, Record
+from archive.report import Report
+from bot import words
+from bot.quote import shortened
 from scoring.attempted import Attempted, attempted
+
+COMMAND = 300
+"""Characters of a verifying command that pages show; the record has all of it."""
+RETURNED = 200
+"""Characters of what it returned."""
 
 
 class Machine(NamedTuple):
@@ -39,9 +47,15 @@ class Run(NamedTuple):
     """None where the agent was never started."""
     ended_by: str
     failed_at: str | None
-    """Which step a valid attempt without a pass did not reach, in words."""
+    """Which step a valid attempt without a pass did not reach, or which limit ended it, in words."""
     claims: tuple[str, str, str] | None
     """seen, kind and replay of `Claims`."""
+    verified: tuple[str, str] | Literal["not verified"] | None
+    """The command that the agent says verified its output and what it returned, both shortened; None: no report."""
+    install_seconds: int | None
+    """As the agent claims."""
+    log: str | None
+    """Digest of the stored log."""
     recording: str | None
     """Digest of the stored recording."""
     masked: int
@@ -105,6 +119,9 @@ def _run(
         ended_by=record.ended_by,
         failed_at=_failed_at(record),
         claims=(claims.seen, claims.kind, claims.replay) if claims else None,
+        verified=_verified(record.report),
+        install_seconds=record.report.install_seconds if record.report else None,
+        log=files.get("log"),
         recording=files.get("recording"),
         masked=sum(item.masked_values for item in record.evidence),
         shared_key=record.key.kind == "shared",
@@ -112,6 +129,13 @@ def _run(
         machine=machines.setdefault(machine, machine),
         final_state=record.report.final_state if record.report else None,
     )
+
+
+def _verified(report: Report | None) -> tuple[str, str] | Literal["not verified"] | None:
+    how = report.verified_how if report else None
+    if how is None or isinstance(how, str):
+        return how
+    return shortened(how.command, COMMAND), shortened(how.returned, RETURNED)
 
 
 def _machine(found: Environment) -> Machine:
@@ -123,6 +147,8 @@ def _failed_at(record: Record) -> str | None:
     """The order is that of the rubric: what was not installed cannot have started (MEASUREMENT §7)."""
     if record.validity is not Validity.VALID or (record.outcome and record.outcome.passed):
         return None
+    if record.ended_by in words.CUT_OFF:
+        return words.CUT_OFF[record.ended_by]
     if record.report is None:
         return "no readable report"
     if not record.report.installed:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from archive import atomic
+from archive.errors import DataError
 from bot.render import HEADER
 
 GENERATED = "docs/cycles"
@@ -17,6 +18,13 @@ class Difference(NamedTuple):
 
     path: str
     problem: str
+
+
+def check_folder(root: Path) -> None:
+    """Raises DataError where docs/ cannot hold a page, before anything is changed."""
+    place = root / "docs"
+    if place.exists() and not place.is_dir():
+        raise DataError(place, "", "is no folder; pages are written into a folder of this name, so move it away")
 
 
 def compare(root: Path, pages: dict[str, bytes]) -> list[Difference]:
@@ -35,10 +43,13 @@ def write(root: Path, pages: dict[str, bytes]) -> list[Difference]:
     """Makes docs/ what `pages` say; what was changed. Pages that people write are not touched."""
     found = compare(root, pages)
     for path, problem in found:
-        if problem == "left over":
-            (root / path).unlink()
-        else:
-            atomic.write(root / path, pages[path])
+        try:
+            if problem == "left over":
+                (root / path).unlink()
+            else:
+                atomic.write(root / path, pages[path])
+        except (FileExistsError, IsADirectoryError, NotADirectoryError):
+            raise DataError(root / path, "", "something else stands where this page belongs; move it away") from None
     return found
 
 

@@ -30,6 +30,8 @@ def write_plan(root: Path, cycle_id: str, *, again: bool = False, code: Path = C
     """Writes the plan into pools/. An equal one is left alone; another one is replaced only with `again`, and never
     once a record exists: a plan is made before anything runs."""
     path = pools.plan_path(root, cycle_id)
+    if path.is_dir():
+        raise DataError(path, "", "is a folder; a plan is a file, so move the folder away")
     old = pools.read_json(Plan, path) if path.is_file() else None
     data = _plan_bytes(root, cycle_id, code, old)
     if old and path.read_bytes() == data:

@@ -39,6 +39,7 @@ def publish(root: Path, cycle_id: str, forge: Forge) -> Published:
     Raises `Unfinished` while due jobs have no record, `BranchTaken` where a person has committed to the branch.
     """
     planned(root, cycle_id)
+    pages.check_folder(root)
     runs = measured(root)
     plan = close(root, cycle_id, runs.get(cycle_id, []))
     found = results_of(root, runs)

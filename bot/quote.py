@@ -10,12 +10,19 @@ _DASHES = "\u2012\u2013\u2014\u2015\u2e3a\u2e3b"
 _QUOTED = re.compile("`+[^`]*`+")
 _DASH = re.compile(rf"(?P<quoted>{_QUOTED.pattern})| (?:[{_DASHES}]+ ?)+|(?:[{_DASHES}]+ ?)+| -{{1,3}}(?: |$)")
 """Every branch begins with a fixed character: that is what keeps a search through 100,000 sentences fast."""
+_OPTION = re.compile(r"-{1,2}[^\W_]")
 _BULLET = re.compile(r"\n[ \t]*-(?=[ \t])")
 
 
 def final_state(value: str) -> Markdown:
     """An agent's closing sentence as pages show it. Words and their order never change; the record is not touched."""
     return text(punctuated(value))
+
+
+def shortened(value: str, most: int) -> str:
+    """`value` on one line; of a longer one the first `most` characters and an ellipsis."""
+    line = clean(value)
+    return line if len(line) <= most else f"{line[:most].rstrip()} \u2026"
 
 
 def punctuated(value: str) -> str:
@@ -45,4 +52,4 @@ def _is_no_dash(before: str, dash: str, after: str) -> bool:
     if not dash.strip().startswith("-"):
         return False
     words = _QUOTED.sub(" ", before).split()[-2:] + _QUOTED.sub(" ", after).split()[:1]
-    return any(word.startswith("-") for word in words)
+    return any(_OPTION.match(word) for word in words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from bot import words
 from bot.environment import rendered
 from bot.escape import Markdown, link
 from bot.results import CycleResult
@@ -31,7 +32,7 @@ def body(result: CycleResult, found: list[CycleResult]) -> str:
     """The text of the pull request; what has no room is on the summary page. A pull request has no folder that a link
     could begin from, so there are none."""
     page = summary_page(result.cycle.id)
-    shown = summary(result, earlier(result, found), lambda words, subject, run: words)
+    shown = summary(result, earlier(result, found), lambda said, subject, run: said)
     for lines in (LINES, 200, 100, 50, 20, 5, 1):
         made = _text(shown, lines, Markdown(f"`{page}`")).strip() + "\n"
         if len(made) < BODY_CHARACTERS:
@@ -45,22 +46,31 @@ def earlier(result: CycleResult, found: list[CycleResult]) -> CycleResult | None
     return next(iter(same[same.index(result) + 1 :]), None)
 
 
-def _linked(places: Places, cycle: str, page: str, words: Markdown, subject: str, run: str | None) -> Markdown:
+def _linked(places: Places, cycle: str, page: str, said: Markdown, subject: str, run: str | None) -> Markdown:
     to = places.attempt(cycle, subject, run, page) if run else places.project(cycle, subject, page)
-    return link(words, to)
+    return link(said, to)
 
 
 def _text(shown: Summary, lines: int, elsewhere: Markdown) -> str:
     before = f", compared with {shown.compared_with}" if shown.compared_with else ""
-    lists = (
+    always = (
         (f"The board{before}", "No ranked agent has an attempt for the board.", shown.board),
         (f"Verdicts{before}", "This edition has no verdict.", shown.verdicts),
-        ("Withheld attempts", "None.", shown.withheld),
-        ("Invalid attempts", "None.", shown.invalid),
-        ("Unstable sets", "None.", shown.unstable),
-        ("Projects under review", "None.", shown.under_review),
-        ("Incomplete sets", "None.", shown.incomplete),
-        ("Passes whose claims need a look", "None.", shown.flagged),
     )
-    sections = [(title, empty, found[:lines], max(0, len(found) - lines)) for title, empty, found in lists]
-    return rendered("summary.md.j2", summary=shown, sections=sections, elsewhere=elsewhere)
+    exceptions = (
+        ("withheld", "Withheld attempts", shown.withheld),
+        ("invalid", "Invalid attempts", shown.invalid),
+        ("unstable", "Unstable sets", shown.unstable),
+        ("under review", "Projects under review", shown.under_review),
+        ("incomplete", "Incomplete sets", shown.incomplete),
+    )
+    lists = [*always, *((title, "", found) for _, title, found in exceptions if found)]
+    if shown.flagged:
+        lists.append(("Passes whose claims need a look", "", shown.flagged))
+    return rendered(
+        "summary.md.j2",
+        summary=shown,
+        sections=[(title, empty, found[:lines], max(0, len(found) - lines)) for title, empty, found in lists],
+        nothing=words.listed([word for word, _, found in exceptions if not found], "or"),
+        elsewhere=elsewhere,
+    )

@@ -11,11 +11,13 @@ from bot.environment import rendered
 from bot.escape import Markdown, link
 from bot.results import CycleResult
 from bot.view.places import Places, rules
-from bot.view.verdicts import counts, projects
+from bot.view.verdicts import DIGITS, counts, projects
 
 PAGE = "docs/verdicts.md"
 ATTEMPTS = 400
-"""Attempts shown on the page itself, newest cycles first: GitHub shows a file of half a megabyte as plain text."""
+"""Attempts shown on the page itself, newest cycles first."""
+PAGE_BYTES = 400_000
+"""Size of what stands on the page itself: GitHub shows a file of half a megabyte as plain text."""
 PART_BYTES = 256_000
 """A further project begins the next part where it would make the part larger."""
 
@@ -42,23 +44,27 @@ def verdict_pages(
 ) -> dict[str, str]:
     """The page and its parts; tells `places` where each project stands."""
     made: dict[str, str] = {}
-    parts, left = [], ATTEMPTS
+    parts, left, room = [], ATTEMPTS, PAGE_BYTES
     for result in found:
-        inline = len(result.runs) <= left
-        left -= len(result.runs) if inline else 0
         part = _part(result, newest)
-        parts.append(_inline(part, result, types, places) if inline else _apart(part, result, types, places, made))
+        sections = (
+            _sections(result, types, places, PAGE, 4 if part.demonstration else 3) if len(result.runs) <= left else {}
+        )
+        size = sum(len(section.encode()) for section in sections.values())
+        if sections and size <= room:
+            left, room = left - len(result.runs), room - size
+            places.pages |= {(result.cycle.id, subject): PAGE for subject in sections}
+            parts.append(part._replace(sections=list(sections.values())))
+        else:
+            parts.append(_apart(part, result, types, places, made))
     public = [part for part in parts if not part.demonstration]
     made[PAGE] = rendered(
-        "verdicts.md.j2", public=public, demonstrations=[part for part in parts if part.demonstration]
+        "verdicts.md.j2",
+        digits=DIGITS,
+        public=public,
+        demonstrations=[part for part in parts if part.demonstration],
     )
     return made
-
-
-def _inline(part: Part, result: CycleResult, types: Mapping[str, SourceType], places: Places) -> Part:
-    sections = _sections(result, types, places, PAGE)
-    places.pages |= {(result.cycle.id, subject): PAGE for subject in sections}
-    return part._replace(sections=list(sections.values()))
 
 
 def _apart(
@@ -66,13 +72,13 @@ def _apart(
 ) -> Part:
     name = f"docs/cycles/{result.cycle.id}/verdicts"
     # Links from all parts are alike: they lie in one folder.
-    packs = packed(_sections(result, types, places, f"{name}-1.md"))
+    packs = packed(_sections(result, types, places, f"{name}-1.md", 2))
     links = []
     for number, pack in enumerate(packs, 1):
         page = f"{name}-{number}.md"
         places.pages |= {(result.cycle.id, subject): page for subject in pack}
         shown = {"part": part, "number": number, "parts": len(packs), "sections": list(pack.values())}
-        made[page] = rendered("verdicts_page.md.j2", **shown)
+        made[page] = rendered("verdicts_page.md.j2", digits=DIGITS, **shown)
         links.append(link(f"part {number}, {len(pack)} projects", page.removeprefix("docs/")))
     return part._replace(pages=links)
 
@@ -91,9 +97,15 @@ def packed(sections: Mapping[str, Markdown]) -> list[dict[str, Markdown]]:
     return packs
 
 
-def _sections(result: CycleResult, types: Mapping[str, SourceType], places: Places, page: str) -> dict[str, Markdown]:
+def _sections(
+    result: CycleResult, types: Mapping[str, SourceType], places: Places, page: str, level: int
+) -> dict[str, Markdown]:
+    """Each project's section, under a heading of `level`."""
     shown = projects(result, types, places, page)
-    return {subject: Markdown(rendered("project.md.j2", project=one)) for subject, one in shown.items()}
+    return {
+        subject: Markdown(rendered("project.md.j2", project=one, heading=Markdown("#" * level)))
+        for subject, one in shown.items()
+    }
 
 
 def _part(result: CycleResult, newest: Edition) -> Part:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from archive.edition import Edition
 from archive.ledger import ledger_path
 from archive.subject import Subject
 from bot.measured import Run, measured
+from scoring.attempted import Attempted
 from scoring.board import Row, board
 from scoring.review import under_review
 from scoring.sets import MeasuredSet, sets
@@ -54,6 +55,11 @@ class CycleResult:
     def agent_name(self, agent: str) -> str:
         """The neutral identity of an agent on pages."""
         return self.agents[agent].name if agent in self.agents else agent
+
+    def attempt_name(self, one: Attempted) -> str:
+        """How running text calls an attempt: numbers begin anew for each purpose, so it is said where there are two."""
+        purpose = f" for the {one.purpose}" if len(self.cycle.purposes) > 1 else ""
+        return f"attempt {one.attempt} of {self.agent_name(one.agent)}{purpose}"
 
 
 def results(root: Path) -> list[CycleResult]:
@@ -98,6 +104,14 @@ def result(root: Path, cycle_id: str, runs: list[Run]) -> CycleResult:
         verdicts={subject: found[subject] for subject in by_subject(runs)},
         chain=_chain(ledger_path(root, cycle_id)),
     )
+
+
+def measurements(found: Iterable[CycleResult]) -> Iterator[Run]:
+    """The runs that are public measurements: a demonstration is none, and a control agent is a floor, not one."""
+    for one in found:
+        if not one.cycle.demonstration:
+            controls = {agent.id for agent in one.agents.values() if agent.control}
+            yield from (run for run in one.runs if run.judged.agent not in controls)
 
 
 def by_subject(runs: list[Run]) -> dict[str, list[Run]]:

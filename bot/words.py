@@ -23,6 +23,8 @@ ENDED = {
     "output-ceiling": "the output ceiling was reached",
     "harness": "our own program ended it",
 }
+CUT_OFF = {"memory-limit": "ended by the memory limit", "output-ceiling": "ended by the output ceiling"}
+"""What is said of an attempt that a limit other than time ended; its report is not read (MEASUREMENT §5)."""
 SEEN = {
     "yes": "command seen in the session",
     "no": "command not seen in the session",
@@ -62,6 +64,11 @@ _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 def count(number: int) -> str:
     """A small whole number in words, such as "three"; larger ones in digits."""
     return _COUNTS[number] if 0 <= number < len(_COUNTS) else str(number)
+
+
+def valid_attempts(number: int) -> str:
+    """How many valid attempts: "no valid attempts", "one valid attempt"."""
+    return f"{count(number)} valid attempt{'' if number == 1 else 's'}"
 
 
 def times(number: int) -> str:
@@ -115,6 +122,13 @@ def minutes(milliseconds: int | None) -> str:
     return f"{whole // 10}.{whole % 10}"
 
 
+def duration(seconds: int) -> str:
+    """Seconds up to two minutes as such, then minutes to one decimal: "40 seconds", "2.5 minutes"."""
+    if seconds < 120:
+        return f"{seconds} second{'' if seconds == 1 else 's'}"
+    return f"{tenths(Fraction(seconds, 60))} minutes"
+
+
 def moment(milliseconds: int) -> str:
     """A place in a recording: hours, minutes and seconds, such as "1:02:03"."""
     seconds = milliseconds // 1000
@@ -152,6 +166,6 @@ def flagged(found: tuple[str, str, str] | None) -> bool:
     return found is None or found[0] != "yes" or found[1] == "probes" or found[2] in ("differs", "failed", "timed-out")
 
 
-def listed(items: Sequence[str]) -> str:
+def listed(items: Sequence[str], last: str = "and") -> str:
     """`items` as running text: "a, b and c"."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else "none"
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else "none"

@@ -11,6 +11,7 @@ from archive.edition import Edition
 from archive.errors import DataError
 from archive.reasons import Outcome, Reason, Validity
 from archive.record import Record
+from archive.report import Report
 from scoring.rubric import Contradictory, judge_report
 
 
@@ -65,9 +66,15 @@ def attempted(record: Record, editions: Mapping[str, Edition]) -> Attempted:
     )
 
 
+def report_that_counts(record: Record) -> Report | None:
+    """The report that is judged: None where a limit other than time ended the attempt. The agent came to no end of its
+    own then, and what it had written is not read (MEASUREMENT §5)."""
+    return record.report if record.ended_by in ("agent", "budget") else None
+
+
 def _score(record: Record, edition: Edition) -> Fraction:
     try:
-        judged = judge_report(edition, record.report, timed_out=record.outcome is Outcome.TIMEOUT)
+        judged = judge_report(edition, report_that_counts(record), timed_out=record.outcome is Outcome.TIMEOUT)
     except Contradictory as error:
         raise _wrong(record, "validity", f"{error}: this attempt is invalid ({error.reason}), not valid") from None
     if judged.outcome is not record.outcome:

@@ -27,9 +27,16 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 def score_attempt(ctx: typer.Context) -> None:
     """Points and outcome of attempts, one a line.
 
-    A line is {"installed":true,"launched":true,"errors_encountered":3,"errors_fixed":2,"test_depth":"tier1_real",
-    "timed_out":false,"edition":"1.5"}, or {"report":null,"timed_out":false,"edition":"1.5"} where the attempt left
-    no readable report.
+    A line is one JSON object:
+
+    \b
+    {"installed":true,"launched":true,"errors_encountered":3,"errors_fixed":2,
+     "test_depth":"tier1_real","timed_out":false,"edition":"1.5"}
+
+    Where the attempt left no readable report, it is:
+
+    \b
+    {"report":null,"timed_out":false,"edition":"1.5"}
     """
     _each_line(ctx, answers.attempt)
 
@@ -37,8 +44,12 @@ def score_attempt(ctx: typer.Context) -> None:
 def score_set(ctx: typer.Context) -> None:
     """Middle and spread of sets, one a line.
 
-    A line is {"scores":[80,"280/3",100]}, with "edition" where it is not the newest one. Fewer than three scores
-    are an incomplete set.
+    A line is one JSON object, with "edition" where it is not the newest one:
+
+    \b
+    {"scores":[80,"280/3",100]}
+
+    Fewer than three scores are an incomplete set.
     """
     _each_line(ctx, answers.measured_set)
 
@@ -46,8 +57,13 @@ def score_set(ctx: typer.Context) -> None:
 def score_verdict(ctx: typer.Context) -> None:
     """Verdicts of projects, one a line.
 
-    A line is {"edition":"1.5","attempts":[{"agent":"standard","outcome":"fail","validity":"valid"}]}. The answer
-    says whose attempt comes next: "standard", "stronger" or null.
+    A line is one JSON object:
+
+    \b
+    {"edition":"1.5",
+     "attempts":[{"agent":"standard","outcome":"fail","validity":"valid"}]}
+
+    The answer says whose attempt comes next: "standard", "stronger" or null.
     """
     _each_line(ctx, answers.project_verdict)
 
@@ -55,9 +71,15 @@ def score_verdict(ctx: typer.Context) -> None:
 def score_board(ctx: typer.Context) -> None:
     """The board of sets: a line for each set in, a line for each agent out, best first.
 
-    A line is {"agent":"a","project":"p","scores":[80,90,100],"outcomes":["pass_full","fail","timeout"],
-    "under_review":false,"control":false}. Without "under_review" it is computed from the lines. One wrong line, and
-    there is no board.
+    A line is one JSON object:
+
+    \b
+    {"agent":"a","project":"p","scores":[80,90,0],
+     "outcomes":["fail","pass_full","timeout"],
+     "under_review":false,"control":false}
+
+    Outcomes are those of all valid attempts, those for a verdict included; scores are those of the first three for the
+    board. Without "under_review" it is computed from the lines. One wrong line, and there is no board.
     """
     board = BoardLines(editions(ctx.obj))
     good = True

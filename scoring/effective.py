@@ -12,8 +12,8 @@ def effective(attempts: Iterable[Attempted]) -> dict[str, str]:
     """The first day really measured under each edition, oldest edition first; one without such a day is not in it.
 
     Only valid attempts count: an invalid or withheld one measured nothing that stands, and a rule is not in force
-    because a machine could not be made on that day. Whoever calls decides which cycles are given (a demonstration
-    is no public measurement).
+    because a machine could not be made on that day. Whoever calls decides which attempts are given (a demonstration
+    is no public measurement, and a control agent is a floor, not one).
     """
     first: dict[str, str] = {}
     for attempt in attempts:

@@ -28,8 +28,11 @@ class Line(NamedTuple):
         try:
             return model.model_validate(self.data)
         except ValidationError as error:
-            found = explain(error, SOURCE)
-            raise DataErrors([_problem(self.number, one.field, one.problem) for one in found]) from None
+            inputs = [one["input"] for one in error.errors(include_url=False)]
+            found = zip(explain(error, SOURCE), inputs, strict=True)
+            raise DataErrors(
+                [_problem(self.number, one.field, _said(one.problem, given)) for one, given in found]
+            ) from None
 
     def wrong(self, field: str, problem: str) -> DataErrors:
         """The error to raise for a field whose value does not fit."""
@@ -60,6 +63,12 @@ def parse(raw: bytes, number: int) -> Line:
             return Line(number, data)
         problem = "is no JSON object; write {…}"
     raise DataErrors([_problem(number, "", problem)])
+
+
+def _said(problem: str, given: object) -> str:
+    """`problem` in the words of JSON: it has lists, and a number with a decimal point is shown as it was written."""
+    told = problem.replace("valid tuple", "valid list")
+    return f"{told}, not {str(given)[:120]}" if isinstance(given, Decimal) else told
 
 
 class _Refused(ValueError):

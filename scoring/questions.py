@@ -70,7 +70,7 @@ class BoardQuestion(Model):
     scores: Scores
     """Of the first three valid attempts by number."""
     outcomes: Annotated[tuple[OutcomeWord, ...], Field(strict=False, max_length=1000)]
-    """Of every valid attempt."""
+    """Of every valid attempt of the agent on the project, made for the board or for a verdict."""
     under_review: bool | None = None
     """Given: final for the project. Null or left out: computed from all lines (MEASUREMENT §8)."""
     control: bool = False

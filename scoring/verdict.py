@@ -67,8 +67,9 @@ def verdict(attempts: Sequence[Tried], edition: Edition) -> Verdict:
 def verdicts(attempts: Iterable[Attempted], standard_agent: str, edition: Edition) -> dict[str, Verdict]:
     """The verdict on each subject that `attempts`, those of one cycle in any order, were made on, by package URL.
 
-    All attempts of the standard agent count, whatever they were made for: a pass proves that the project runs. Any
-    other agent is a stronger one where its attempt was made for a verdict; elsewhere it is only one of the board's.
+    A valid pass counts whoever made it and whatever for: it proves that the project runs. Failures count of the
+    standard agent, whatever they were made for, and of any other agent where its attempt was made for the verdict (it
+    is the stronger one then): a failure on the board alone proves nothing about the project.
     Raises ValueError for an attempt made under another edition than `edition`.
     """
     groups: dict[str, list[Attempted]] = defaultdict(list)
@@ -76,7 +77,7 @@ def verdicts(attempts: Iterable[Attempted], standard_agent: str, edition: Editio
         if attempt.edition != edition.version:
             raise ValueError(f"run {attempt.run} was made under edition {attempt.edition}, not {edition.version}")
         group = groups[attempt.subject]
-        if attempt.agent == standard_agent or attempt.purpose == "verdict":
+        if counts(attempt, standard_agent):
             group.append(attempt)
     found: dict[str, Verdict] = {}
     for subject in sorted(groups):
@@ -87,3 +88,9 @@ def verdicts(attempts: Iterable[Attempted], standard_agent: str, edition: Editio
         ]
         found[subject] = verdict(tried, edition)
     return found
+
+
+def counts(attempt: Attempted, standard_agent: str) -> bool:
+    """Whether the verdict looks at `attempt`, should it be valid."""
+    asked = attempt.agent == standard_agent or attempt.purpose == "verdict"
+    return asked or (attempt.outcome is not None and attempt.outcome.passed)

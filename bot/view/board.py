@@ -109,7 +109,7 @@ def _set(one: MeasuredSet, result: CycleResult, control: bool, places: Places, p
     return SetRow(
         project=link(code(one.project), places.project(cycle, one.project, page)),
         agent=result.agent_name(one.agent),
-        attempts=Markdown(", ".join(linked)),
+        attempts=Markdown(", ".join(linked) or "none"),
         middle=words.points(one.middle),
         spread=words.spread(one.spread),
         state=state(one, result, control=control),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from archive.edition import Edition
-from bot.results import CycleResult
+from bot.results import CycleResult, measurements
 from bot.view.numbers import Change, changes
 from scoring.effective import effective
 
@@ -18,7 +18,9 @@ class EditionChange:
     version: str
     written: str
     effective: str
-    """A day, or "not yet"."""
+    """A day, or that there is none."""
+    stated: str
+    """The day that the published methodology states, where it does."""
     says: str
     """How the day was found, and where the document says something else."""
     changed: str
@@ -28,14 +30,15 @@ class EditionChange:
 
 
 def edition_changes(editions: Mapping[str, Edition], found: list[CycleResult]) -> list[EditionChange]:
-    """All editions, newest first. A demonstration is no public measurement and puts no edition in force."""
-    days = effective(run.judged for one in found if not one.cycle.demonstration for run in one.runs)
+    """All editions, newest first. Demonstrations and control agents are no measurement: they put none in force."""
+    days = effective(run.judged for run in measurements(found))
     ordered = list(editions.values())
     listed = [
         EditionChange(
             version=edition.version,
             written=edition.written,
-            effective=days.get(edition.version, "not yet"),
+            effective=days.get(edition.version, "no run here yet"),
+            stated=edition.stated_effective or "none",
             says=_says(edition, days.get(edition.version)),
             changed=edition.changed,
             numbers=changes(before, edition) if before else [],
@@ -48,11 +51,13 @@ def edition_changes(editions: Mapping[str, Edition], found: list[CycleResult]) -
 
 def _says(edition: Edition, day: str | None) -> str:
     stated = edition.stated_effective
-    document = f"The document states {stated}" if stated else "The document states no day"
+    document = f"The published methodology states {stated or 'no day'}"
     if edition.decided:
         document += f"; the rule was decided on {edition.decided}"
     if day is None:
-        return f"No run in this repository was measured under it yet. {document}."
+        return f"No run here yet. {document}."
     if stated == day:
-        return f"{day} is the day of the first run measured under it, and the day that the document states."
+        return (
+            f"{day} is the day of the first run measured under it, and the day that the published methodology states."
+        )
     return f"{day} is the day of the first run measured under it. {document}. Where the two differ the records win."

@@ -68,7 +68,7 @@ def summary(result: CycleResult, before: CycleResult | None, link: Link) -> Summ
         ],
         under_review=[code(subject) for subject in result.verdicts if subject in result.under_review],
         incomplete=[
-            _line(code(one.project), result.agent_name(one.agent), f"{words.count(len(one.scores))} valid")
+            _line(code(one.project), result.agent_name(one.agent), words.valid_attempts(len(one.scores)))
             for one in result.sets
             if not one.complete
         ],
@@ -117,7 +117,7 @@ def _reasons(result: CycleResult) -> list[Markdown]:
 
 def _attempt(run: Run, result: CycleResult, link: Link) -> Markdown:
     one = run.judged
-    said = text(f"attempt {one.attempt} of {result.agent_name(one.agent)}")
+    said = text(result.attempt_name(one))
     return _line(code(one.subject), link(said, one.subject, one.run))
 
 

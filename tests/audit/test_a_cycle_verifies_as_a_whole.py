@@ -60,6 +60,13 @@ def test_a_whole_cycle_verifies_and_tells_what_it_came_to(root: Path) -> None:
     assert "verdict: pkg:pypi/one@1.0: runs" in confirmed
 
 
+def test_a_cycle_with_a_finding_confirms_neither_board_nor_verdicts(root: Path) -> None:
+    confirmed = list[str]()
+    path_of(root, made(root)[0].run).unlink()
+    assert verify(root, "first", confirmed=confirmed) != []
+    assert confirmed == []
+
+
 @pytest.mark.parametrize(
     "pattern",
     [

@@ -273,7 +273,7 @@ def _jobs(root: Path) -> Any:
             "harness.digest is sha256:9999",
         ),
         ({"environment": {"sandbox": "docker"}}, "made in docker; the cycle accepts bubblewrap"),
-        ({"times": {"started_at": "2026-11-30T23:59:59Z"}}, "made on 2026-11-30; the cycle starts on 2026-12-01"),
+        ({"times": {"started_at": "2026-08-31T23:59:59Z"}}, "made on 2026-08-31; the cycle starts on 2026-09-01"),
     ],
 )
 def test_a_record_that_contradicts_its_job_is_named(root: Path, changes: dict[str, Any], said: str) -> None:

@@ -104,6 +104,32 @@ def test_what_was_checked_is_told_with_counts_and_digests(root: Path) -> None:
     assert "outcome: pass_full" in confirmed
 
 
+@pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"other")])
+def test_only_what_has_no_finding_is_told_as_confirmed(root: Path, damage: Callable[[Path], Any]) -> None:
+    record, confirmed = made(root)[0], list[str]()
+    damage(store_file(root, "terminal"))
+    assert verify(root, record.run, confirmed=confirmed) != []
+    told = [line.split(":")[0] for line in confirmed]
+    assert "terminal" not in told
+    assert "outcome" not in told
+    assert {"timing", "recording", "log", "report"} <= set(told)
+
+
+def test_a_changed_record_is_not_told_as_confirmed(root: Path) -> None:
+    record, confirmed = made(root)[0], list[str]()
+    path = path_of(root, record.run)
+    path.write_bytes(path.read_bytes().replace(b'"agent_exit": 0', b'"agent_exit": 1'))
+    assert verify(root, record.run, confirmed=confirmed) != []
+    assert [line for line in confirmed if line.startswith(("record:", "outcome:"))] == []
+
+
+def test_without_a_ledger_no_record_is_told_as_confirmed(root: Path) -> None:
+    record, confirmed = made(root)[0], list[str]()
+    ledger_path(root, "first").unlink()
+    assert verify(root, record.run, confirmed=confirmed) != []
+    assert not any(line.startswith("record:") for line in confirmed)
+
+
 @pytest.mark.parametrize("role", ["terminal", "timing", "recording", "log", "report"])
 def test_any_changed_byte_of_evidence_is_noticed_and_its_file_named(root: Path, role: str) -> None:
     run = made(root)[0].run

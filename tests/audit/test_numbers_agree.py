@@ -202,6 +202,41 @@ def test_an_attempt_that_had_no_machine_has_no_limits_to_compare(root: Path) -> 
     assert rules(root) == []
 
 
+KEY = {"kind": "own", "cap_micro_usd": 3_000_000, "spent_micro_usd": None, "deletion_confirmed": True}
+
+CAP = "; edition 1.5 says 3000000, in millionths of a US dollar"
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        (KEY, None),
+        (KEY | {"cap_micro_usd": 5_000_000}, f"its own key had a cap of 5000000{CAP}"),
+        (KEY | {"cap_micro_usd": None}, f"its own key had no cap{CAP}"),
+        (KEY | {"kind": "shared", "cap_micro_usd": None}, None),
+        (KEY | {"kind": "none", "cap_micro_usd": None}, None),
+    ],
+)
+def test_the_cap_of_an_attempts_own_key_is_the_editions(root: Path, key: dict[str, Any], said: str | None) -> None:
+    name = forge(root, key=key)
+    assert [(one.file, one.problem.split(": ", 1)[1]) for one in rules(root)] == ([(name, said)] if said else [])
+
+
+def test_where_the_edition_states_no_cap_there_is_nothing_to_compare(tmp_path: Path) -> None:
+    make_root(tmp_path, evidence=False, edition="1.4", play=lambda job: {"key": KEY | {"cap_micro_usd": 1}})
+    assert [one for one in rules(tmp_path) if "key" in one.problem] == []
+
+
+def test_a_machine_that_is_not_kept_apart_is_for_demonstrations_alone(root: Path, tmp_path: Path) -> None:
+    apart = {"isolation_of_attempts": {"value": None, "guarantee": "absent"}}
+    rewrite(root, lambda one: {"environment": {"limits": apart}})
+    found = rules(root)
+    assert len(found) == 6
+    assert "isolation of attempts: absent from its machine; only a demonstration may use" in found[0].problem
+    change(root, "pools/cycles/first/cycle.toml", "demonstration = false", "demonstration = true")
+    assert rules(root) == []
+
+
 def test_two_harnesses_in_one_cycle_are_named(root: Path) -> None:
     name = forge(root, environment={"harness": {"commit": None, "digest": "sha256:" + "9" * 64}})
     found = only(rules(root))

@@ -165,7 +165,40 @@ def test_the_text_says_what_the_approving_person_needs(tmp_path: Path) -> None:
     assert lines["Passes whose claims need a look"] == [
         f"* `{ONE}`: attempt 2 of {agent}: {claims}" for agent in ("Agent A", "Agent B")
     ]
-    assert "None." in parts["Incomplete sets"]
+    assert "Invalid attempts" not in parts
+    assert "Incomplete sets" not in parts
+    assert "\n\nNothing invalid or incomplete.\n" in text_of(tmp_path)
+
+
+def test_where_there_is_no_exception_one_line_says_so(tmp_path: Path) -> None:
+    make_root(tmp_path, ONE, evidence=False)
+    publish(tmp_path, "first", forge_of(tmp_path))
+    titles = [line for line in text_of(tmp_path).splitlines() if line.startswith("## ")]
+    assert titles == ["## The board", "## Verdicts"]
+    assert "\nNothing withheld, invalid, unstable, under review or incomplete.\n" in text_of(tmp_path)
+
+
+def test_an_incomplete_set_says_how_many_valid_attempts_it_has(tmp_path: Path) -> None:
+    def play(job: Job) -> Change:
+        return passed() if (job.subject, job.slot) == (TWO, 1) else invalid()
+
+    make_root(tmp_path, ONE, TWO, agents=["agent-a"], play=play, evidence=False)
+    publish(tmp_path, "first", forge_of(tmp_path))
+    assert f"* `{ONE}`: Agent A, no valid attempts\n" in text_of(tmp_path)
+    assert f"* `{TWO}`: Agent A, one valid attempt\n" in text_of(tmp_path)
+
+
+def test_a_file_named_docs_and_a_folder_named_plan_are_told_before_anything_changes(tmp_path: Path) -> None:
+    make_root(tmp_path, ONE, agents=["agent-a"], evidence=False)
+    (tmp_path / "docs").write_text("no folder\n")
+    with pytest.raises(DataError, match="docs: is no folder; pages are written into a folder of this name"):
+        publish(tmp_path, "first", forge_of(tmp_path))
+    assert not Ledger.read(tmp_path, "first").closed
+    path = pools.plan_path(tmp_path, "first")
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(DataError, match=r"plan\.json: is a folder; a plan is a file"):
+        publish(tmp_path, "first", forge_of(tmp_path))
 
 
 def test_a_long_text_is_cut_and_the_rest_is_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

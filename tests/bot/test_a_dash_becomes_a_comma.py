@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.escape import clean
-from bot.quote import final_state, punctuated
+from bot.quote import final_state, punctuated, shortened
 
 DASHES = "\u2012\u2013\u2014\u2015"
 
@@ -22,6 +22,8 @@ DASHES = "\u2012\u2013\u2014\u2015"
         ("one\u2014two", "one, two"),
         ("it ran - slowly", "it ran, slowly"),
         ("it ran -- slowly", "it ran, slowly"),
+        ("a - b - c", "a, b, c"),
+        ("a -- b - c -- d", "a, b, c, d"),
         ("it ran \u2014", "it ran."),
         ("\u2014 it ran", "it ran"),
         ("Done:\n- installed\n- started", "Done: installed, started"),
@@ -40,6 +42,8 @@ def test_a_dash_of_the_author_is_a_comma_or_a_full_stop(written: str, shown: str
         "5 - 3 is 2",
         "ran ffmpeg -v error -i FILE -f null - and it exited 0",
         "npm run build -- --watch",
+        "make - -x",
+        "cat -n - - done",
         "`npm test -- all` passed",
         "A -> B",
     ],
@@ -60,3 +64,15 @@ def test_no_long_dash_is_left_in_a_sentence(written: str) -> None:
 
 def test_a_closing_sentence_is_escaped_after_its_dashes() -> None:
     assert final_state("It ran \u2014 see <b>") == "It ran, see `<b>`"
+
+
+def test_a_command_between_backticks_stays_one_code_span_with_its_dashes() -> None:
+    assert final_state("`npm test -- --all | tee log` passed - twice") == (
+        "`npm test -- --all`\\|`tee log` passed, twice"
+    )
+    assert final_state("see `a b`, (`c d`). End") == "see `a b`, (`c d`). End"
+
+
+def test_a_long_quote_ends_with_an_ellipsis_and_a_short_one_is_whole() -> None:
+    assert shortened("one\n two", 7) == "one two"
+    assert shortened("one two three", 8) == "one two \u2026"

@@ -84,6 +84,22 @@ def test_close_is_unfinished_with_its_own_exit_code(tmp_path: Path) -> None:
     assert caught.value.exit_code == 5
 
 
+def test_build_and_plan_name_what_stands_in_their_way(tmp_path: Path) -> None:
+    make_root(tmp_path, ONE, agents=["agent-a"], evidence=False)
+    (tmp_path / "docs").write_text("no folder\n")
+    for options in ([], ["--check"]):
+        with pytest.raises(DataError, match="docs: is no folder"):
+            run(tmp_path, "build", *options)
+    (tmp_path / "docs").unlink()
+    (tmp_path / "docs/board.md").mkdir(parents=True)
+    with pytest.raises(DataError, match=r"board\.md: something else stands where this page belongs"):
+        run(tmp_path, "build")
+    declare(tmp_path, ONE, id="second")
+    (tmp_path / "pools/cycles/second/plan.json").mkdir()
+    with pytest.raises(DataError, match=r"plan\.json: is a folder"):
+        run(tmp_path, "plan", "second")
+
+
 def test_build_writes_what_differs_and_check_only_tells(tmp_path: Path) -> None:
     make_root(tmp_path, ONE, agents=["agent-a"], evidence=False)
     status, said = run(tmp_path, "build", "--check")

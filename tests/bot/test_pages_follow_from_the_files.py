@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -84,10 +85,10 @@ def test_whatever_an_agent_wrote_no_page_does_more_than_show_it(tmp_path: Path) 
         allowed = {*TEXT, "link_open", "link_close", "strong_open", "strong_close", "html_inline"}
         assert {token.type for token in inline(page)} <= allowed, path
         written = [token.content for token in inline(page) if token.type == "html_inline"]
-        assert all(re.fullmatch(r'<a id="[pr]-[0-9a-f]+">|</a>', tag) for tag in written), path
+        assert all(re.fullmatch(r'<a id="([pr]-[0-9a-f]+|disputes)">|</a>', tag) for tag in written), path
         blocks = [token.content for token in tokens(page) if token.type == "html_block"]
         assert blocks == [HEADER], path
-        assert all(re.fullmatch(r"[A-Za-z0-9./-]*(#[pr]-[0-9a-f]+)?", target) for target in links(page)), path
+        assert all(re.fullmatch(r"[A-Za-z0-9./-]*(#[pr]-[0-9a-f]+|#disputes)?", target) for target in links(page)), path
         assert all(len(row) == len(table[0]) for table in tables(page) for row in table), path
         assert not re.search("[\u202e\u200b\x1b]", page), path
         plain = "\0".join(token.content for token in inline(page) if token.type == "text")
@@ -148,6 +149,15 @@ def test_a_cycle_that_is_too_long_for_a_page_gets_pages_of_its_own(
             assert not anchor or f'<a id="{anchor}"></a>' in pages[place], (path, target)
 
 
+def test_long_words_of_agents_move_a_cycle_to_pages_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_root(tmp_path, "pkg:pypi/a@1.0", play=lambda job: passed(final_state="x y " * 500), evidence=False)
+    assert "docs/cycles/first/verdicts-1.md" not in render(tmp_path)
+    monkeypatch.setattr(render_verdicts, "PAGE_BYTES", 10_000)
+    pages = render(tmp_path)
+    assert "docs/cycles/first/verdicts-1.md" in pages
+    assert len(pages["docs/verdicts.md"]) < 2_500
+
+
 def test_parts_are_cut_by_size_and_never_empty() -> None:
     sizes = {"a": 200_000, "b": 50_000, "c": 10_000, "d": 300_000, "e": 1}
     packs = packed({name: Markdown("x" * size) for name, size in sizes.items()})
@@ -171,6 +181,20 @@ def test_all_wrong_records_are_named_together(tmp_path: Path) -> None:
     assert f"{other.run}.json: edition: the record's cycle first is judged by edition 1.5" in message
     assert f"{bare.run}.json: evidence: a valid attempt has a recording and a log" in message
     assert f"{lying.run}: outcome: the report gives pass_full, not pass_mock" in message
+
+
+def test_headings_go_down_one_level_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_root(tmp_path, "pkg:pypi/a@1.0", play=hostile, evidence=False)
+    make_root(tmp_path, "pkg:pypi/a@1.0", id="show", demonstration=True, evidence=False)
+    pages = render(tmp_path)
+    monkeypatch.setattr(render_verdicts, "ATTEMPTS", 0)
+    pages |= {f"apart/{path}": data for path, data in render(tmp_path).items()}
+    assert "apart/docs/cycles/show/verdicts-1.md" in pages
+    for path, data in pages.items():
+        levels = [int(token.tag[1]) for token in tokens(data.decode()) if token.type == "heading_open"]
+        assert levels[0] == 1, path
+        assert levels.count(1) == 1, path
+        assert all(after <= before + 1 for before, after in pairwise(levels)), (path, levels)
 
 
 def test_two_runs_that_begin_alike_are_played_by_their_whole_id(tmp_path: Path) -> None:

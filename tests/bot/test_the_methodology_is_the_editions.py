@@ -80,6 +80,17 @@ def test_every_reason_stands_with_its_policy(tmp_path: Path) -> None:
     "words",
     [
         "A ceiling on output",
+        "a valid fail with 0 points on every line, the limit named. Its report is not read",
+        "until its own end, the time limit or another stated limit",
+        "attempts for the board included: it proves that the project runs",
+        "one made for a verdict counts here and in no set",
+        "It is rotated monthly",
+        "no verdict, no count, no rank and no share card anywhere",
+        "Anyone can replay the whole unedited session",
+        "when our own instrument failed or when its report contradicts itself",
+        "Records made in it come from demonstrations only",
+        "survives in another spelling",
+        "in force from the first agent that needs one",
         "ended by itself without a readable report has a valid fail with 0 points on every line",
         "A report that the harness itself lost makes the attempt invalid",
         "the set is incomplete: shown, never scored",
@@ -110,6 +121,8 @@ def test_a_type_is_in_use_only_by_a_valid_attempt_with_evidence_outside_a_demons
     assert set(status(tmp_path).values()) == {declared}
     make_root(tmp_path, id="lost", play=lambda job: invalid(), evidence=False)
     assert set(status(tmp_path).values()) == {declared}
+    make_root(tmp_path, id="floor", agents=[], controls=["control-nop"], evidence=False)
+    assert set(status(tmp_path).values()) == {declared}
     make_root(tmp_path, "pkg:pypi/One@1.0", "pkg:npm/two@1.0.0", id="real", evidence=False)
     make_root(tmp_path, "pkg:pypi/one@2.0", id="later", evidence=False)
     assert status(tmp_path)[package] == "in use. 2 projects tested"
@@ -122,6 +135,12 @@ def test_a_type_that_has_not_run_is_named_nowhere_else(tmp_path: Path) -> None:
     for kind in pools.source_types(tmp_path).values():
         if kind.id not in ("package", "repository"):
             assert not [path for path, text in found.items() if kind.name in text], kind.name
+    outside = [line for line in page(tmp_path, "sources").splitlines() if not line.startswith("|")]
+    for words in ("Hugging Face", "container", "template", "MCP", "vendor", "model card", "GPU", "snippet"):
+        assert not [line for line in outside if words in line], words
+    model = {"id": "pkg:huggingface/o/m@" + "0" * 40, "source_type": "hf-model", "tier": "gpu"}
+    make_root(tmp_path, model, id="models", evidence=False)
+    assert "What documents a Hugging Face model is usually a snippet" in seen(page(tmp_path, "sources"))
 
 
 def test_an_edition_is_effective_since_its_first_run_and_the_records_win(tmp_path: Path) -> None:
@@ -132,17 +151,20 @@ def test_an_edition_is_effective_since_its_first_run_and_the_records_win(tmp_pat
 
     make_root(tmp_path, demonstration=True, id="show", evidence=False)
     day, words = says(tmp_path, "1.5")
-    assert day == "not yet"
-    assert "No run in this repository was measured under it yet. The document states 2026-10-08." in words
+    assert day == "no run here yet"
+    assert "No run here yet. The published methodology states 2026-10-08." in words
+    assert [row[2] for row in tables(page(tmp_path, "changes"))[0][1:]][-3:] == ["none"] * 3
+    make_root(tmp_path, id="floor", controls=["agent-a"], agents=[], evidence=False)
+    assert says(tmp_path, "1.5")[0] == "no run here yet"
     make_root(tmp_path, evidence=False)
     day, words = says(tmp_path, "1.5")
     assert day == "2026-12-02"
-    assert "The document states 2026-10-08. Where the two differ the records win." in words
+    assert "The published methodology states 2026-10-08. Where the two differ the records win." in words
     on_time = passed() | {"times": {"started_at": "2026-10-08T09:00:00Z"}}
     make_root(tmp_path, id="earlier", play=lambda job: on_time, evidence=False)
     day, words = says(tmp_path, "1.5")
     assert day == "2026-10-08"
-    assert "and the day that the document states" in words
+    assert "and the day that the published methodology states" in words
 
 
 def test_numbers_that_changed_are_computed_from_the_files(tmp_path: Path) -> None:

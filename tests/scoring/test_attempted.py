@@ -158,3 +158,11 @@ def test_an_outcome_that_the_report_does_not_give_is_not_scored(editions, outcom
 def test_a_valid_record_with_a_contradictory_report_is_not_scored(editions, outcome):
     with pytest.raises(DataError, match=r"validity: 4 errors fixed of 3 .*agent:report-contradictory"):
         attempted(record(outcome=outcome, report={**REPORT, "errors_fixed": 4}), editions)
+
+
+@pytest.mark.parametrize("limit", ["memory-limit", "output-ceiling"])
+def test_a_limit_other_than_time_is_a_fail_with_nothing_whatever_the_report_says(editions, limit):
+    found = attempted(record(outcome="fail", ended_by=limit), editions)
+    assert (found.validity, found.outcome, found.score) == ("valid", "fail", 0)
+    with pytest.raises(DataError, match="the report gives fail, not pass_full"):
+        attempted(record(outcome="pass_full", ended_by=limit), editions)

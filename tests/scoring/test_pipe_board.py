@@ -27,7 +27,12 @@ def test_a_row_has_the_shape_of_the_specification_to_the_byte(pipe):
 def test_agents_come_best_first_and_share_ranks(pipe):
     scores = {"c": 60, "a": 90, "b": 90, "none": None, "control": 100}
     lines = [
-        one_set(agent, scores=[] if value is None else [value] * 3, control=agent == "control")
+        one_set(
+            agent,
+            scores=[] if value is None else [value] * 3,
+            outcomes=[] if value is None else ["pass_full"] * 3,
+            control=agent == "control",
+        )
         for agent, value in scores.items()
     ]
     found = [(row["agent"], row["rank"], row["board_score"], row["control"]) for row in pipe("board", *lines).rows]
@@ -100,6 +105,11 @@ def test_incomplete_sets_are_shown_and_their_attempts_counted(pipe):
     assert (row["passes"], row["attempts"], row["wilson_95"]) == (1, 1, [0.21, 1])
 
 
+def test_attempts_for_a_verdict_enter_the_pass_rate_alone(pipe):
+    (row,) = pipe("board", one_set(scores=[90], outcomes=["fail", "pass_full", "timeout"])).rows
+    assert (row["board_score"], row["incomplete"], row["passes"], row["attempts"]) == (None, ["p"], 1, 3)
+
+
 def test_an_agent_without_any_valid_attempt_has_no_pass_rate(pipe):
     (row,) = pipe("board", one_set(scores=[], outcomes=[])).rows
     assert (row["attempts"], row["wilson_95"]) == (0, None)
@@ -114,6 +124,7 @@ def test_an_agent_without_any_valid_attempt_has_no_pass_rate(pipe):
         (one_set("b", edition="1.4"), "edition: line 1 says otherwise; make the two the same"),
         (one_set("b", scores=[1, 2, 3, 4]), "scores: 4 scores; a set is the first 3 valid attempts by number"),
         (one_set("b", outcomes=["fail"]), "outcomes: fewer than scores; every valid attempt has one"),
+        (one_set("b", scores="90"), 'scores: Input should be a valid list, not "90"'),
         (one_set(""), 'agent: String should have at least 1 character, not ""'),
         (one_set("b", rank=1), "rank: unknown key; remove it or correct its spelling"),
         (one_set("b", under_review="no"), 'under_review: Input should be a valid boolean, not "no"'),

@@ -77,6 +77,19 @@ def test_what_is_no_score_is_named_by_its_place(pipe, score):
     assert (len(answered.rows), answered.code) == (1, 2)
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"scores":[1,100.01,3]}', "scores.1: a score is between 0 and 100, not 100.01"),
+        ('{"scores":[1,101,3]}', "scores.1: a score is between 0 and 100, not 101"),
+        ('{"scores":3.5}', "scores: Input should be a valid list, not 3.5"),
+        ("{}", "scores: missing; this key is required"),
+    ],
+)
+def test_a_refused_number_is_shown_and_words_are_those_of_json(pipe, line, said):
+    assert pipe("set", line).problems == [f"standard input:1: {said}"]
+
+
 def test_the_edges_are_scores(pipe):
     assert pipe("set", '{"scores":[0,100,"300/3"]}', '{"scores":[0.0,1e2,"0"]}').code == 0
 

@@ -101,6 +101,20 @@ def test_attempts_for_a_verdict_are_not_on_the_board(attempt, edition):
     assert sets(attempts, edition) == []
 
 
+def test_attempts_for_a_verdict_count_in_the_pass_rate_and_never_in_the_score(attempt, edition):
+    attempts = [attempt(number=n, score=90, outcome="fail") for n in (2, 3)]
+    attempts += [attempt(number=n, score=100, outcome="pass_full", purpose="verdict") for n in (1, 2)]
+    attempts += [attempt(number=3, reason="infra:disk", purpose="verdict")]
+    (only,) = sets(attempts, edition)
+    assert (only.scores, only.complete) == ((90, 90), False)
+    assert sorted(only.outcomes) == ["fail", "fail", "pass_full", "pass_full"]
+    assert [(one.purpose, one.attempt) for one in only.attempts] == [("board", 2), ("board", 3)]
+    # Its other project has an attempt for the verdict alone: that one is on record, so the agent's pass rate has it.
+    other = attempt(subject="q", score=100, outcome="pass_full", purpose="verdict")
+    found = sets([*attempts, other], edition)
+    assert [(one.project, one.scores, one.outcomes) for one in found[1:]] == [("q", (), ("pass_full",))]
+
+
 def test_a_spread_above_thirty_is_unstable_and_exactly_thirty_is_not(attempt, edition):
     def of(*scores):
         (only,) = sets([attempt(number=n, score=Fraction(s)) for n, s in enumerate(scores)], edition)

@@ -136,19 +136,44 @@ def test_every_attempt_of_the_standard_agent_counts_whatever_it_was_made_for(att
     }
 
 
-def test_another_agent_is_a_stronger_one_only_where_it_ran_for_a_verdict(attempt, edition):
+def test_a_valid_pass_of_any_agent_counts_whatever_it_was_made_for(attempt, edition):
     attempts = [
         attempt("big", "p", 1, outcome="pass_full", purpose="verdict"),
         attempt("std", "p", 1, outcome="fail"),
-        attempt("big", "q", 1, outcome="pass_full", purpose="board"),
+        attempt("big", "q", 1, outcome="pass_mock", purpose="board"),
         attempt("std", "q", 1, outcome="fail"),
+        attempt("std", "q", 2, outcome="timeout"),
         attempt("big", "r", 1, outcome="pass_full", purpose="board"),
+        attempt("big", "s", 1, reason="infra:disk", purpose="board"),
     ]
     assert verdicts(attempts, "std", edition) == {
         "p": Verdict("runs", None, "big-p-1"),
-        "q": Verdict("not yet verified", "standard", None),
-        "r": Verdict("not yet verified", "standard", None),
+        "q": Verdict("runs with mocks", None, "big-q-1"),
+        "r": Verdict("runs", None, "big-r-1"),
+        "s": Verdict("not yet verified", "standard", None),
     }
+
+
+@pytest.mark.parametrize(
+    ("version", "purpose", "expected"),
+    [
+        ("1.5", "board", Verdict("could not verify", None, None)),
+        ("1.5", "verdict", Verdict("could not verify", None, None)),
+        ("1.2", "board", Verdict("not yet verified", "stronger", None)),
+        ("1.2", "verdict", Verdict("could not verify", None, None)),
+    ],
+)
+def test_a_failure_counts_of_the_standard_agent_and_of_attempts_for_a_verdict_alone(
+    attempt, editions, version, purpose, expected
+):
+    attempts = [
+        attempt("std", "p", 1, outcome="fail", edition=version),
+        attempt("std", "p", 2, outcome="timeout", edition=version),
+        attempt("big", "p", 1, outcome="fail", purpose=purpose, edition=version),
+    ]
+    assert verdicts(attempts, "std", editions[version]) == {"p": expected}
+    alone = [attempt("big", "p", number, edition=version, purpose=purpose) for number in (1, 2)]
+    assert verdicts(alone, "std", editions[version]) == {"p": Verdict("not yet verified", "standard", None)}
 
 
 @given(st.randoms())

@@ -6,13 +6,17 @@ import errno
 import os
 import select
 import time
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from archive.reasons import Reason
-from archive.record import EndedBy
 from runner.sandbox import MachineLost, Session
 
-GATHER_BYTES = 256 << 10
+if TYPE_CHECKING:
+    from archive.reasons import Reason
+    from archive.record import EndedBy
+
+READ_BYTES = 4096
+"""As much as the kernel hands out of a terminal at once; room for more would be set aside and given back each time."""
+READS = 256
 TICK_SECONDS = 0.05
 SYNC_SECONDS = 1.0
 
@@ -23,7 +27,7 @@ class Sink(Protocol):
     size: int
 
     def feed(self, data: bytes) -> None:
-        """One gathered read."""
+        """What one read brought."""
 
     def sync(self) -> None:
         """Called once a second: lets what came so far survive the end of this process."""
@@ -72,18 +76,14 @@ def watch(session: Session, sink: Sink, *, seconds: float, most_bytes: int, halt
     while True:
         if open_terminal:
             if poller.poll(TICK_SECONDS * 1000):
-                data, open_terminal = gather(session.fileno())
-                if data:
-                    sink.feed(data)
+                open_terminal = take(session.fileno(), sink)
                 if not open_terminal:
                     closed = time.monotonic()
         else:
             # Mostly the exit status follows at once. A program that let its terminal go may run on for long, and
             # something may open the terminal again.
             time.sleep(0.001 if time.monotonic() - closed < TICK_SECONDS else TICK_SECONDS)
-            data, open_terminal = gather(session.fileno())
-            if data:
-                sink.feed(data)
+            open_terminal = take(session.fileno(), sink)
         status = session.poll()
         if status is not None:
             killed = any(event.main for event in session.memory_events)
@@ -105,31 +105,28 @@ def drain(session: Session, sink: Sink, seconds: float = 5.0) -> None:
     poller = select.poll()
     poller.register(session.fileno(), select.POLLIN)
     while time.monotonic() < until and poller.poll(TICK_SECONDS * 1000):
-        data, more = gather(session.fileno())
-        if data:
-            sink.feed(data)
-        if not more:
+        if not take(session.fileno(), sink):
             return
 
 
-def gather(handle: int) -> tuple[bytes, bool]:
-    """All bytes that wait at a non-blocking terminal, up to `GATHER_BYTES`; False at its end."""
-    parts: list[bytes] = []
-    size = 0
-    while size < GATHER_BYTES:
+def take(handle: int, sink: Sink) -> bool:
+    """Feeds what waits at a non-blocking terminal, read by read, a number of reads at most; False at its end.
+
+    Not gathered first: while one read is recorded the kernel makes the next one ready, which nearly doubles the speed.
+    """
+    for _ in range(READS):
         try:
-            part = os.read(handle, 1 << 16)
+            data = os.read(handle, READ_BYTES)
         except BlockingIOError:
-            break
+            return True
         except OSError as error:
             if error.errno == errno.EIO:
-                return b"".join(parts), False
+                return False
             raise MachineLost(f"the terminal is gone ({error.strerror})") from None
-        if not part:
-            return b"".join(parts), False
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts), True
+        if not data:
+            return False
+        sink.feed(data)
+    return True
 
 
 def run(session: Session, *, seconds: float, most_bytes: int) -> tuple[Ended, bytes]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from archive.errors import ArgusicError, MachineError
-from archive.record import Guarantee
+
+if TYPE_CHECKING:
+    from archive.record import Guarantee
 
 COLUMNS, ROWS = 120, 40
 """Size of every terminal in cells."""

@@ -65,7 +65,6 @@ def run_cycle(
             at_once = 1  # Attempts that can reach each other would not be independent (MEASUREMENT §5).
         before = len(results)
         running: dict[Future[Record], Job] = {}
-        last: Record | None = None
         stopping: tuple[Reason, str] | None = None
         with ThreadPoolExecutor(at_once) as pool:
             while True:
@@ -77,12 +76,11 @@ def run_cycle(
                 while waiting and len(running) < at_once and halt.reason is None and stopping is None:
                     job = waiting.pop(0)
                     running[pool.submit(Attempt(condition, job, halt).make)] = job
-                tell(Progress(tuple(running.values()), len(waiting), len(results), last))
+                tell(Progress(tuple(running.values()), len(waiting), len(results), None))
                 if not running:
                     halted = (halt.reason, halt.detail) if halt.reason else stopping
                     return Finished(len(results) - before, len(waiting), halted, notes)
                 done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
-                last = None
                 for future in done:
                     job = running.pop(future)
                     try:
@@ -94,9 +92,10 @@ def run_cycle(
                             f"attempt {job.attempt} of {job.agent}: {error!r}",
                         )
                         notes.append(f"the next start closes the attempt of job {job.id}: {error!r}")
-                        last = None
                         continue
                     results[last.job] = result_of(last)
+                    # Each by itself: two that end together are two lines.
+                    tell(Progress(tuple(running.values()), len(waiting), len(results), last))
                     if last.reason is not None and _spoils_the_next(last):
                         stopping = stopping or (last.reason, last.reason_detail or "")
 

@@ -42,14 +42,14 @@ def process(command: list[str], **options: object) -> Process:
 
 
 def peak_mb(pid: int) -> float:
-    """High-water mark of a process's memory since it became its program (not what it was forked from)."""
+    """High-water marks of a process and its children, added up, since each became its program."""
     try:
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 1024
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
-        pass
-    return 0.0
+        return 0.0  # It has ended.
+    own = next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")), 0)
+    return own / 1024 + sum(peak_mb(int(child)) for child in children)
 
 
 def median(values: list[float]) -> float:

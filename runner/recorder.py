@@ -6,8 +6,6 @@ made from both. The raw bytes are the evidence; the cast shows invalid UTF-8 as 
 
 from __future__ import annotations
 
-import codecs
-import contextlib
 import hmac
 import re
 import time
@@ -15,11 +13,11 @@ from pathlib import Path
 
 import orjson
 
+from runner.cast import ALONE_BYTES, BUFFER, Cast, Helper
 from runner.masker import Masker
 from runner.sandbox import COLUMNS, ROWS
 
 TERMINAL, TIMING, RECORDING = "terminal.raw", "timing.txt", "recording.cast"
-_BUFFER = 1 << 20
 _TIMED = re.compile(rb"(\d{1,15}) (\d{1,15})\n")
 
 
@@ -28,21 +26,25 @@ class Recorder:
 
     def __init__(self, folder: Path, masker: Masker, key: bytes, started_at: int) -> None:
         """`key` makes the commitment to the bytes as they arrive; `started_at` is wall-clock time in whole seconds."""
-        self._files = contextlib.ExitStack()
-        self._raw = self._files.enter_context((folder / TERMINAL).open("wb", _BUFFER))
-        self._timing = self._files.enter_context((folder / TIMING).open("wb", _BUFFER))
-        self._cast = self._files.enter_context((folder / RECORDING).open("wb", _BUFFER))
-        self._cast.write(cast_header(started_at))
+        self._folder = folder
+        self._started_at = started_at
+        self._raw = (folder / TERMINAL).open("wb", BUFFER)
+        self._timing = (folder / TIMING).open("wb", BUFFER)
+        self._events = (folder / RECORDING).open("wb", BUFFER)
+        self._cast: Cast | Helper = Cast(self._events)
+        self._cast.size = self._events.write(cast_header(started_at))
         self._masker = masker
         self._arrived = hmac.new(key, digestmod="sha256")
-        self._cut = b""
-        """The beginning of a character whose end has not come."""
         self._started = time.monotonic_ns()
         self._last_us = 0
+        self._counted = 0
         self.masked = 0
         """Known values masked."""
-        self.size = 0
+
+    @property
+    def size(self) -> int:
         """Bytes that the three files take so far."""
+        return self._counted + self._cast.size
 
     def feed(self, data: bytes) -> None:
         """Records what one read brought, at the present moment."""
@@ -52,31 +54,30 @@ class Recorder:
 
     def sync(self) -> None:
         """Lets the next start after a crash see all that was recorded so far, the bytes before their timing."""
-        for file in (self._raw, self._timing, self._cast):
+        for file in (self._raw, self._timing):
             file.flush()
 
     def close(self) -> str:
         """Ends the files; the keyed commitment to all bytes that arrived."""
         self._write(self._masker.flush())
-        if self._cut:
-            rest, _ = codecs.utf_8_decode(self._cut, "replace", True)
-            self._cast.write(cast_event(self._last_us, rest))
         self.masked = self._masker.count
-        self._files.close()
+        self._raw.close()
+        self._timing.close()
+        if isinstance(self._cast, Cast):
+            self._cast.end(self._last_us)
+            self._events.close()
+        elif not self._cast.end():
+            mend(self._folder, self._started_at)
         return f"hmac-sha256:{self._arrived.hexdigest()}"
 
     def _write(self, data: bytes) -> None:
         if not data:
             return
-        size = self._raw.write(data) + self._timing.write(b"%d %d\n" % (self._last_us, len(data)))
-        if self._cut:
-            data = self._cut + data
-        # As an incremental decoder does, without its cost for each read.
-        text, used = codecs.utf_8_decode(data, "replace", False)
-        self._cut = data[used:]
-        if text:
-            size += self._cast.write(cast_event(self._last_us, text))
-        self.size += size
+        self._counted += self._raw.write(data) + self._timing.write(b"%d %d\n" % (self._last_us, len(data)))
+        self._cast.write(self._last_us, data)
+        if self._counted >= ALONE_BYTES and isinstance(self._cast, Cast):
+            self._events.close()
+            self._cast = Helper(self._folder / RECORDING, self._cast.cut)
 
 
 def cast_header(started_at: int) -> bytes:
@@ -84,11 +85,6 @@ def cast_header(started_at: int) -> bytes:
     env = {"TERM": "xterm-256color"}
     header = {"version": 2, "width": COLUMNS, "height": ROWS, "timestamp": started_at, "env": env}
     return orjson.dumps(header) + b"\n"
-
-
-def cast_event(at_us: int, text: str) -> bytes:
-    """One output event of an asciicast v2."""
-    return b'[%d.%06d, "o", %s]\n' % (*divmod(at_us, 1_000_000), orjson.dumps(text))
 
 
 def mend(folder: Path, started_at: int) -> bool:
@@ -99,20 +95,19 @@ def mend(folder: Path, started_at: int) -> bool:
     raw, timing = folder / TERMINAL, folder / TIMING
     if not raw.is_file() or not timing.is_file():
         return False
-    size, kept, events = raw.stat().st_size, 0, []
+    size, kept, reads = raw.stat().st_size, 0, []
     for line in timing.read_bytes().splitlines(keepends=True):
         read = _TIMED.fullmatch(line)
         if read is None or kept + int(read[2]) > size:
             break
-        events.append((int(read[1]), int(read[2])))
+        reads.append((int(read[1]), int(read[2])))
         kept += int(read[2])
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    with raw.open("r+b") as file, (folder / RECORDING).open("wb", _BUFFER) as cast:
+    with raw.open("r+b") as file, (folder / RECORDING).open("wb", BUFFER) as events:
         file.truncate(kept)
-        cast.write(cast_header(started_at))
-        for number, (at_us, count) in enumerate(events):
-            text = decoder.decode(file.read(count), final=number == len(events) - 1)
-            if text:
-                cast.write(cast_event(at_us, text))
-    timing.write_bytes(b"".join(b"%d %d\n" % event for event in events))
+        events.write(cast_header(started_at))
+        cast = Cast(events)
+        for at_us, count in reads:
+            cast.write(at_us, file.read(count))
+        cast.end(reads[-1][0] if reads else 0)
+    timing.write_bytes(b"".join(b"%d %d\n" % read for read in reads))
     return True

@@ -22,9 +22,11 @@ SYNC_SECONDS = 1.0
 
 
 class Sink(Protocol):
-    """Takes a terminal's bytes."""
+    """Takes bytes of a terminal."""
 
-    size: int
+    @property
+    def size(self) -> int:
+        """Bytes that it keeps so far."""
 
     def feed(self, data: bytes) -> None:
         """What one read brought."""
@@ -129,10 +131,10 @@ def take(handle: int, sink: Sink) -> bool:
     return True
 
 
-def run(session: Session, *, seconds: float, most_bytes: int) -> tuple[Ended, bytes]:
+def run(session: Session, *, seconds: float, most_bytes: int, halt: Halt | None = None) -> tuple[Ended, bytes]:
     """A short command of the harness: followed to its end, its output kept in memory."""
     sink = _Memory()
-    ended = watch(session, sink, seconds=seconds, most_bytes=most_bytes, halt=Halt())
+    ended = watch(session, sink, seconds=seconds, most_bytes=most_bytes, halt=halt or Halt())
     if ended.by == "agent":
         drain(session, sink, 0.2)
     return ended, sink.data[:most_bytes]
@@ -140,11 +142,14 @@ def run(session: Session, *, seconds: float, most_bytes: int) -> tuple[Ended, by
 
 class _Memory:
     def __init__(self) -> None:
-        self.data, self.size = b"", 0
+        self.data = b""
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
 
     def feed(self, data: bytes) -> None:
         self.data += data
-        self.size += len(data)
 
     def sync(self) -> None:
         pass

@@ -5,12 +5,14 @@ from __future__ import annotations
 import codecs
 import hmac
 import json
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runner.cast import Helper
 from runner.masker import Masker
 from runner.recorder import RECORDING, TERMINAL, TIMING, Recorder, mend
 
@@ -102,3 +104,44 @@ def test_a_recording_cut_by_a_crash_is_mended_to_what_its_timing_proves(tmp_path
 
 def test_there_is_nothing_to_mend_before_the_recorder_began(tmp_path):
     assert not mend(tmp_path, 0)
+
+
+def chatty(monkeypatch, folder: Path) -> Recorder:
+    """A recorder that has just handed its cast over to a process of its own, in the middle of a character."""
+    monkeypatch.setattr("runner.recorder.ALONE_BYTES", 10)
+    recorder = Recorder(folder, Masker([]), KEY, 7)
+    recorder.feed("0123456789 €".encode()[:-1])
+    assert isinstance(recorder._cast, Helper)
+    return recorder
+
+
+def test_a_chatty_terminal_gives_the_same_cast_as_a_quiet_one(tmp_path, monkeypatch):
+    recorder = chatty(monkeypatch, tmp_path)
+    rest = ["€".encode()[-1:], b"", b"\x1b[1m\r\n", b"x" * 100_000, b"\xff\xe2\x82"]
+    for read in rest:
+        recorder.feed(read)
+    recorder.close()
+    raw, timing, cast = files(tmp_path)
+    assert raw == "0123456789 €".encode()[:-1] + b"".join(rest)
+    assert "".join(event[2] for event in cast[1:]) == codecs.decode(raw, "utf-8", "replace")
+    assert [at for at, _ in timing] == [round(event[0] * 1_000_000) for event in cast[1:-1]]
+    assert recorder.size == sum((tmp_path / name).stat().st_size for name in (TERMINAL, TIMING, RECORDING))
+
+
+def test_a_cast_whose_process_was_killed_is_made_again_from_the_bytes(tmp_path, monkeypatch):
+    recorder = chatty(monkeypatch, tmp_path)
+    recorder._cast._process.kill()
+    recorder._cast._process.wait()
+    for _ in range(3):
+        recorder.feed(b"y" * 50_000)
+    recorder.close()
+    raw, _, cast = files(tmp_path)
+    assert len(raw) == 150_000 + len("0123456789 €".encode()[:-1])
+    assert "".join(event[2] for event in cast[1:]) == codecs.decode(raw, "utf-8", "replace")
+
+
+def test_ctrl_c_is_for_the_recorder_and_not_for_the_process_that_makes_its_cast(tmp_path, monkeypatch):
+    recorder = chatty(monkeypatch, tmp_path)
+    assert os.getpgid(recorder._cast._process.pid) != os.getpgid(0)
+    recorder.close()
+    assert recorder._cast._process.returncode == 0

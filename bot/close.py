@@ -9,10 +9,10 @@ from archive.canonical import digest
 from archive.edition import Edition
 from archive.errors import DataError, DataErrors, Unfinished
 from archive.ledger import Ledger, ledger_path
+from archive.pins import check_pins
 from archive.plan import Plan
 from archive.store import file_digest
 from bot.measured import Run
-from bot.pins import pinned_files
 from scoring.due import Result, due
 
 
@@ -23,7 +23,7 @@ def close(root: Path, cycle_id: str, runs: list[Run]) -> Plan:
     plan, records and ledger do not agree.
     """
     plan = planned(root, cycle_id)
-    _pinned(root, plan)
+    check_pins(root, plan)
     _finished(plan, runs, pools.editions(root)[pools.cycle(root, cycle_id).edition])
     path, plan_digest = ledger_path(root, cycle_id), digest(pools.plan_path(root, cycle_id).read_bytes())
     if not path.is_file():
@@ -47,12 +47,6 @@ def planned(root: Path, cycle_id: str) -> Plan:
     if not plan.jobs:
         raise DataError(path, "jobs", "plans no attempt, so there is nothing to close")
     return plan
-
-
-def _pinned(root: Path, plan: Plan) -> None:
-    changed = [path for path, pin in pinned_files(root, plan).items() if not path.is_file() or file_digest(path) != pin]
-    if changed:
-        raise DataErrors([DataError(path, "", "is not what the plan pinned when the cycle began") for path in changed])
 
 
 def _finished(plan: Plan, runs: list[Run], edition: Edition) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from archive import pools
 from archive.agent import Agent
 from archive.canonical import digest
 from archive.cycle import Cycle
 from archive.errors import DataError
 from archive.harness import harness
-from archive.plan import Pins, Plan
+from archive.plan import Pins
 from archive.subject import Subject
 
 
@@ -27,19 +26,6 @@ def pins_of(root: Path, cycle: Cycle, subjects: list[Subject], agents: list[Agen
         instructions={str(agent.instructions): _instructions(root, agent, code) for agent in agents},
         harness=harness(code),
     )
-
-
-def pinned_files(root: Path, plan: Plan) -> dict[Path, str]:
-    """The files of pools/ that `plan` pins, each with its digest."""
-    folder = root / "pools/cycles" / plan.cycle
-    edition = pools.cycle(root, plan.cycle).edition
-    files = {
-        folder / "cycle.toml": plan.pins.cycle,
-        folder / "public.toml": plan.pins.pool,
-        root / f"pools/editions/{edition}.toml": plan.pins.edition,
-    }
-    files |= {root / f"pools/agents/{name}.toml": value for name, value in plan.pins.agents.items()}
-    return files | {root / f"pools/sources/{name}.toml": value for name, value in plan.pins.sources.items()}
 
 
 def _digest(path: Path) -> str:

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from archive import pools
 from archive.errors import DataError
+from archive.pins import pinned_files
 from archive.plan import Plan
 from bot import pages
 from bot.close import close, planned
 from bot.forge import Content, Forge, Proposal, PullRequest
 from bot.measured import measured
-from bot.pins import pinned_files
 from bot.render import pages as render_pages
 from bot.render_summary import body
 from bot.results import CycleResult, results_of

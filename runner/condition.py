@@ -15,6 +15,7 @@ from archive.cycle import Cycle
 from archive.edition import Edition
 from archive.errors import ArgusicError, DataError
 from archive.harness import harness
+from archive.pins import check_pins
 from archive.plan import Harness, Job, Plan
 from archive.record import Environment, Limit
 from archive.store import FolderStore
@@ -70,6 +71,7 @@ def condition(root: Path, cycle_id: str, sandbox: Sandbox, extra_ca: Path | None
             f"cycle {cycle_id} is pinned to harness {plan.pins.harness.digest[:19]}…, and this is "
             f"{measuring.digest[:19]}…; a harness changes only between cycles"
         )
+    check_pins(root, plan)
     agents = {name: agent for name, agent in pools.agents(root).items() if name in cycle.agents}
     return Condition(
         root=root,
@@ -110,7 +112,8 @@ def job_of(plan: Plan, job_id: str) -> Job:
     """The job with this id, or the only one whose id begins so."""
     found = [job for job in plan.jobs if job.id.startswith(job_id)]
     if len(found) != 1:
-        raise ArgusicError(f"job {job_id!r}: the plan of cycle {plan.cycle} has {len(found)} jobs with that id")
+        many = "several jobs whose id begins so" if found else "no job whose id begins so"
+        raise ArgusicError(f"job {job_id!r}: pools/cycles/{plan.cycle}/plan.json has {many}")
     return found[0]
 
 

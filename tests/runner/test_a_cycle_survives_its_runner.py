@@ -216,8 +216,7 @@ def test_a_cycle_does_not_begin_before_its_first_day(tmp_path, sandbox):
     assert "starts: no attempt before 2099-01-01" in err
 
 
-def test_trouble_of_ours_before_the_agent_begins_does_not_use_the_cycle_up(root, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(root))
+def test_trouble_of_ours_before_the_agent_begins_does_not_use_the_cycle_up(root):
     status, lines, err = run(root, "__fetch fails__")
     assert status == 5
     assert 1 <= len(lines) <= 2
@@ -278,3 +277,12 @@ def test_an_attempt_that_cannot_be_saved_does_not_take_its_neighbours_with_it(ro
     assert "the next start closes the attempt" in err
     assert run(root, QUICK)[0] == 0
     assert sum(record.outcome is not None for record in made(root).values()) == 3
+
+
+@pytest.mark.parametrize("path", ["agents/agent-a.toml", "editions/1.5.toml", "cycles/first/public.toml"])
+def test_what_a_plan_pins_is_checked_before_an_attempt_is_made(root, path):
+    file = root / "pools" / path
+    file.write_bytes(file.read_bytes() + b"\n")
+    status, lines, err = run(root, QUICK)
+    assert (status, lines) == (2, [])
+    assert f"{path}: is not what the plan pinned" in err

@@ -22,16 +22,13 @@ class Incident(Model):
     """Something worth knowing that changes neither validity nor outcome."""
 
     kind: Literal[
-        "agent-ignored-term",
         "clock-jump",
         "disk-limit",
-        "fetch-differs",
         "memory-limit",
         "output-ceiling",
         "process-limit",
         "report-counts-differ",
         "report-refused",
-        "source-not-ready",
     ]
     detail: Note
 

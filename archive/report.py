@@ -77,7 +77,7 @@ def read_report(data: bytes) -> Report:
         return Report.model_validate_json(data)
     except ValidationError as error:
         raise ReportRefused(
-            "; ".join(f"{e.field}: {e.problem}" for e in explain(error, "report.json"))[:2000]
+            "; ".join(f"{e.field or 'report'}: {e.problem}" for e in explain(error, "report.json"))[:2000]
         ) from None
     except (ValueError, RecursionError) as error:
         raise ReportRefused(f"report: {str(error)[:500]}") from None

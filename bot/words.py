@@ -40,16 +40,13 @@ REPLAY = {
     "not-run": "not replayed",
 }
 INCIDENTS = {
-    "agent-ignored-term": "the agent ignored the signal to end",
     "clock-jump": "the wall clock jumped",
     "disk-limit": "the disk limit was reached",
-    "fetch-differs": "the fetched version differs from an earlier fetch",
     "memory-limit": "the memory limit was reached",
     "output-ceiling": "the output ceiling was reached",
     "process-limit": "the limit of processes was reached",
     "report-counts-differ": "the report's counts differ from its list",
     "report-refused": "the report was refused",
-    "source-not-ready": "the subject was not ready",
 }
 GUARANTEES = {
     "enforced": "more is refused by the machine itself",

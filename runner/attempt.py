@@ -189,7 +189,8 @@ class Attempt:
         if isinstance(report.verified_how, VerifiedHow) and self.story.ended.by == "agent":
             began = time.monotonic()
             session = machine.exec(["sh", "-c", report.verified_how.command], PROJECT)
-            ended, output = run(session, seconds=claim.REPLAY_SECONDS, most_bytes=claim.REPLAY_BYTES)
+            seconds, most = claim.REPLAY_SECONDS, claim.REPLAY_BYTES
+            ended, output = run(session, seconds=seconds, most_bytes=most, halt=self.halt)
             machine.stop()
             self.story.replay_ms = int((time.monotonic() - began) * 1000)
             output = self.bundle.add("replay", "application/octet-stream", output)

@@ -107,6 +107,8 @@ def _replay(
     ended, text = replayed
     printed = _plain(text)
     shown = printed[:RETURNED_CHARACTERS]
+    if ended.by == "harness":
+        return "not-run", None, None
     if ended.by != "agent":
         return "timed-out", None, shown
     if ended.exit != 0:

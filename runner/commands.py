@@ -70,7 +70,7 @@ def attempt_run(ctx: typer.Context, cycle: str, job: str, extra_ca: ExtraCa = No
 
 
 def cycle_status(ctx: typer.Context, cycle: str, as_json: AsJson = False) -> None:
-    """Say how far CYCLE is: attempts made, due, left out, by validity and outcome."""
+    """Say how far CYCLE is: attempts made, due and possible, and how the made ones ended."""
     from scoring.due import due, result_of
 
     edition = pools.editions(ctx.obj)[pools.cycle(ctx.obj, cycle).edition]

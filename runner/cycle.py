@@ -108,7 +108,7 @@ def _spoils_the_next(record: Record) -> bool:
 
 def _apart(condition: Condition) -> bool:
     limit = condition.environment.limits.get("isolation_of_attempts")
-    return limit is None or limit.guarantee == "enforced"
+    return limit is not None and limit.guarantee == "enforced"
 
 
 def _chosen(queue: list[Job], only: str, done: bool) -> list[Job]:

@@ -79,9 +79,6 @@ class Session(Protocol):
     def poll(self) -> int | None:
         """Exit status (negative: the signal that ended it); None while it runs."""
 
-    def signal(self, number: int) -> None:
-        """Sends a signal to the program's process group."""
-
     def close(self) -> None:
         """Lets the terminal go."""
 

@@ -107,10 +107,9 @@ class BubblewrapMachine:
         return data
 
     def destroy(self) -> None:
-        """As `Machine.destroy`: process 1 is killed, and with it, by the kernel, everything else."""
+        """As `Machine.destroy`: process 1 ends because its socket closed, or is killed; the kernel ends all else."""
         self._control.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            # Process 1 sees the closed socket and ends, and bubblewrap's own processes after it, in order.
             self._process.wait(END_SECONDS)
         self._process.kill()
         self._process.wait()
@@ -184,10 +183,6 @@ class BubblewrapSession:
         if self.status is None:
             self._machine.take_events()
         return self.status
-
-    def signal(self, number: int) -> None:
-        """As `Session.signal`."""
-        self._machine._ask({"op": "signal", "pid": self.pid, "signal": number})
 
     def close(self) -> None:
         """As `Session.close`."""

@@ -65,7 +65,7 @@ class Init:
 
     def answer(self, request: dict[str, Any]) -> None:
         try:
-            {"exec": self.run, "signal": self.signal, "stop": self.stop, "open": self.open}[request["op"]](request)
+            {"exec": self.run, "stop": self.stop, "open": self.open}[request["op"]](request)
         except OSError as error:
             self.send({"error": error.errno or errno.EIO})
 
@@ -107,11 +107,6 @@ class Init:
             os.write(2, f"{request['argv'][0]}: {error.strerror}\n".encode())
         finally:
             os._exit(127)
-
-    def signal(self, request: dict[str, Any]) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(request["pid"], request["signal"])
-        self.send({"done": True})
 
     def stop(self, request: dict[str, Any]) -> None:
         """Ends every process of the machine but this one; a process that ignores signals cannot ignore this one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from archive.errors import MachineError
 from archive.record import Guarantee
 from runner.sandbox import Limits, Sandbox, Spec
 from runner.sandbox.bubblewrap_command import sys_python
@@ -46,9 +47,11 @@ def probe(sandbox: Sandbox, limits: Limits) -> dict[str, Guarantee]:
         machine.stop()
     finally:
         machine.destroy()
-    words = said.decode(errors="replace").strip().splitlines()
-    forked, written, files = json.loads(words[-1]) if ended.exit == 0 and words else (limits.processes + 8,) * 3
+    if ended.exit != 0:
+        raise MachineError(f"the limits of a machine could not be tried: {said.decode(errors='replace').strip()}")
+    forked, written, files = json.loads(said)
     return {
+        # By process 1, which adds up what is mapped; a limit of the kernel's needs a control group of our own.
         "memory_bytes": "watched",
         "processes": "enforced" if forked < limits.processes + 8 else "absent",
         "open_files": "enforced" if files < limits.open_files + 8 else "absent",

@@ -90,7 +90,7 @@ def test_any_changed_byte_breaks_a_closed_chain(tmp_path: Path) -> None:
     for place in range(len(fine)):
         for flip in (0x01, 0x20):
             path.write_bytes(fine[:place] + bytes([fine[place] ^ flip]) + fine[place + 1 :])
-            broken(tmp_path)
+            assert broken(tmp_path)
 
 
 @pytest.mark.parametrize("line", range(4))
@@ -154,7 +154,7 @@ def test_nothing_follows_the_close_even_with_a_right_digest(tmp_path: Path) -> N
 
 def test_a_line_that_opens_stands_first_and_only_there(tmp_path: Path) -> None:
     forged(tmp_path, {"kind": "closed", "prev": PLAN, "records": 0})
-    broken(tmp_path)
+    assert "first.jsonl:1: closed" in broken(tmp_path)
 
 
 @pytest.mark.parametrize("field", ["note", "at"])

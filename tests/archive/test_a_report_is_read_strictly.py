@@ -96,7 +96,7 @@ def test_a_wrong_value_is_refused_with_its_field(field: str, value: Any) -> None
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e309", "01", "+1", "0x1", "1" * 5000])
 def test_what_is_no_json_number_or_no_count_is_refused(number: str) -> None:
-    refused(report().replace(b'"errors_encountered": 2', f'"errors_encountered": {number}'.encode()))
+    assert refused(report().replace(b'"errors_encountered": 2', f'"errors_encountered": {number}'.encode()))
 
 
 def test_a_key_written_twice_is_refused_even_where_both_agree() -> None:
@@ -107,7 +107,7 @@ def test_a_key_written_twice_is_refused_even_where_both_agree() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"null", b"true", b"[]", b'"text"', b"1", b"{", b"{}x", b"\x00", b"not json"])
 def test_what_is_no_object_is_refused(data: bytes) -> None:
-    refused(data)
+    assert refused(data)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_byte_order_mark_is_refused() -> None:
 
 @pytest.mark.parametrize("half", ["\\ud800", "\\udfff", "\\ud800x", "\\udc00\\ud800"])
 def test_half_a_surrogate_pair_is_refused(half: str) -> None:
-    refused(report(final_state="@").replace(b'"@"', f'"{half}"'.encode()))
+    assert refused(report(final_state="@").replace(b'"@"', f'"{half}"'.encode()))
 
 
 def test_a_whole_surrogate_pair_is_one_character() -> None:
@@ -132,7 +132,7 @@ def test_a_whole_surrogate_pair_is_one_character() -> None:
 
 @pytest.mark.parametrize("open_", [b"[", b'{"a":'])
 def test_deep_nesting_is_refused_and_not_followed(open_: bytes) -> None:
-    refused(open_ * (MAX_BYTES // len(open_)))
+    assert refused(open_ * (MAX_BYTES // len(open_)))
 
 
 def test_one_byte_too_many_is_refused_unread() -> None:
@@ -161,8 +161,8 @@ def test_more_fixes_than_errors_is_readable_and_contradictory() -> None:
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_a_report_or_refused(data: bytes) -> None:
-    refused(data)
+def test_bytes_by_chance_are_refused_in_words(data: bytes) -> None:
+    assert refused(data).startswith("report")
 
 
 @given(

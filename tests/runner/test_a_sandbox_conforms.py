@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from archive.errors import MachineError
 from runner.sandbox import FileRefused, Limits, MachineLost, Mount
+from runner.sandbox.probe import probe
 from runner.watch import Halt, run, watch
 from tests.runner.conftest import SMALL, shell, wait_for
 
@@ -317,3 +319,9 @@ def _sleepers() -> list[str]:
         if words[:2] == [b"sleep", str(SLEEP).encode()]:
             found.append(place.parent.name)
     return found
+
+
+def test_a_machine_whose_limits_cannot_be_tried_is_not_said_to_hold_them(sandbox, monkeypatch):
+    monkeypatch.setattr("runner.sandbox.probe.INSIDE", "raise SystemExit('no')")
+    with pytest.raises(MachineError, match="could not be tried: no"):
+        probe(sandbox, Limits(256 << 20, 24, 64, 16 << 20))

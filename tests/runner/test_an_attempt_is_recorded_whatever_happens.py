@@ -200,6 +200,15 @@ def test_a_person_who_stops_the_run_leaves_an_invalid_attempt_with_what_was_reco
     assert "begun" in one.text(record, "recording")
 
 
+def test_a_person_who_stops_the_run_during_the_replay_does_not_wait_for_it(one):
+    halt = Halt()
+    threading.Timer(2.0, halt.now, (Reason.INFRA_CANCELLED, "Ctrl-C")).start()
+    began = time.monotonic()
+    record = one.make(report(verified_how={"command": "sleep 60", "returned": "42"}), halt=halt)
+    assert time.monotonic() - began < 20
+    assert (record.validity, record.outcome, record.claims.replay) == ("valid", "pass_full", "not-run")
+
+
 def test_a_value_that_was_handed_in_is_masked_everywhere(one):
     secret = "sk-test-4f9c2b7e1d"
     loud = (

@@ -99,6 +99,18 @@ def test_each_audit_passes(demo, check):
     assert (status, "nothing found" in said) == (0, True), said
 
 
+def test_every_command_of_the_page_on_checking_does_what_the_page_says(demo):
+    page = (CHECKOUT / "docs/checking.md").read_text()
+    blocks = [part for number, part in enumerate(page.split("```\n")) if number % 2]
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert len(lines) > 8
+    for line in lines:
+        command = line.replace("build/demo/1/checkout", str(demo)).replace(".venv/bin/argusic", ARGUSIC)
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), line
+        assert done.stdout.strip(), line
+
+
 def test_every_run_verifies(demo):
     for record in records(demo):
         status, said = argusic("--root", str(demo), "verify", record["run"])

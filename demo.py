@@ -31,7 +31,8 @@ from bot.forge.local import LocalForge
 from bot.plan import write_plan
 from bot.publish import Published, publish
 from bot.results import CycleResult
-from runner.commands import AtOnce, ExtraCa, finish, measure
+from runner.commands import AtOnce, ExtraCa, SandboxKind, chosen_for, finish, measure
+from runner.sandbox.choose import Kind
 from runner.watch import Halt
 from scoring.rounding import two
 
@@ -47,6 +48,7 @@ def demo(
     at_once: AtOnce = 2,
     minutes: Annotated[int, typer.Option(min=1, help="Deadline; a later call goes on.")] = MINUTES,
     folder: Annotated[Path | None, typer.Option(help="Where to work; build/demo where not given.")] = None,
+    sandbox: SandboxKind = Kind.AUTO,
     extra_ca: ExtraCa = None,
 ) -> None:
     """Measure a small pool of real packages here and now, from plan to pull request."""
@@ -55,12 +57,13 @@ def demo(
     root = place / "checkout"
     verb = "going on with" if goes_on else "beginning"
     print(f"{verb} a demonstration in {shown(place)}: control agents, real packages, no model, no key")
+    chosen = chosen_for(root, CYCLE, sandbox)
     halt = Halt()
     alarm = threading.Timer(minutes * 60, halt.now, (Reason.INFRA_DEMO_DEADLINE, f"{minutes} minutes were over"))
     alarm.daemon = True
     alarm.start()
     try:
-        finish(measure(root, CYCLE, at_once, extra_ca, halt, as_json=False))
+        finish(measure(root, CYCLE, chosen, at_once, extra_ca, halt, as_json=False))
     finally:
         alarm.cancel()
     published = publish(root, CYCLE, LocalForge(place / "forge", root))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from archive.model import Day, Model, Slug
+from archive.model import Day, Digest, Model, Slug
 
 Purpose = Literal["board", "verdict"]
 
@@ -32,3 +32,11 @@ class Cycle(Model):
     """Whose attempts give a project its verdict (MEASUREMENT §9)."""
     sandboxes: tuple[Literal["bubblewrap", "docker"], ...] = Field(min_length=1)
     """Kinds of disposable machine this cycle accepts."""
+    image: Digest | None = None
+    """Image that its docker machines are made from; a demonstration may leave it open."""
+
+    @model_validator(mode="after")
+    def _pinned(self) -> Cycle:
+        if "docker" in self.sandboxes and self.image is None and not self.demonstration:
+            raise ValueError("image: a cycle that accepts docker pins the image of its machines (MEASUREMENT §5)")
+        return self

@@ -108,7 +108,8 @@ class Attempt:
     def _in_machine(self) -> None:
         self.journal.step("machine", sandbox=self.condition.sandbox.name)
         self.journal.sound()
-        machine = self.condition.sandbox.start(spec(self._mounts(), self.condition.extra_ca, self.condition.limits))
+        sandbox = self.condition.sandbox
+        machine = sandbox.start(spec(sandbox, self._mounts(), self.condition.extra_ca, self.condition.limits))
         try:
             self._agent(machine)
             if self.story.ended.by != "harness":

@@ -19,7 +19,7 @@ from archive.reasons import Reason
 from runner.condition import condition, job_of
 from runner.cycle import Finished, run_cycle
 from runner.progress import Shown, narrator
-from runner.sandbox.bubblewrap import Bubblewrap
+from runner.sandbox.choose import Chosen, Kind, choose
 from runner.watch import Halt
 
 ExtraCa = Annotated[
@@ -29,20 +29,41 @@ ExtraCa = Annotated[
         help="PEM bundle that machines trust besides their own: for networks that intercept TLS.",
     ),
 ]
+SandboxKind = Annotated[
+    Kind, typer.Option("--sandbox", help="What makes the disposable machines; auto: docker where an engine answers.")
+]
 AtOnce = Annotated[int, typer.Option(min=1, max=64, help="Attempts at the same time.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines.")]
 
 
 def cycle_run(
-    ctx: typer.Context, cycle: str, at_once: AtOnce = 2, extra_ca: ExtraCa = None, as_json: AsJson = False
+    ctx: typer.Context,
+    cycle: str,
+    at_once: AtOnce = 2,
+    sandbox: SandboxKind = Kind.AUTO,
+    extra_ca: ExtraCa = None,
+    as_json: AsJson = False,
 ) -> None:
     """Make the attempts of CYCLE that are due, and go on where an earlier run stopped."""
-    finish(measure(ctx.obj, cycle, at_once, extra_ca, Halt(), as_json))
+    chosen = chosen_for(ctx.obj, cycle, sandbox)
+    finish(measure(ctx.obj, cycle, chosen, at_once, extra_ca, Halt(), as_json))
 
 
-def measure(root: Path, cycle: str, at_once: int, extra_ca: Path | None, halt: Halt, as_json: bool) -> Finished:
+def chosen_for(root: Path, cycle: str, kind: Kind) -> Chosen:
+    """The sandbox for a cycle on this runner; it says on standard error which one it took and why."""
+    accepted = pools.cycle(root, cycle)
+    if kind is Kind.AUTO and len(accepted.sandboxes) == 1:
+        kind = Kind(accepted.sandboxes[0])
+    chosen = choose(kind, root, accepted.image)
+    print(printable(f"sandbox: {chosen.why}"), file=sys.stderr)
+    return chosen
+
+
+def measure(
+    root: Path, cycle: str, chosen: Chosen, at_once: int, extra_ca: Path | None, halt: Halt, as_json: bool
+) -> Finished:
     """`cycle run`, for commands that go on after it."""
-    ready = condition(root, cycle, Bubblewrap(), extra_ca)
+    ready = condition(root, cycle, chosen.sandbox, extra_ca)
     with ended_by_signals(halt), narrator(Shown.JSON if as_json else Shown.PERSON) as tell:
         return run_cycle(ready, at_once, halt, tell)
 
@@ -61,9 +82,11 @@ def finish(finished: Finished) -> None:
     raise Unfinished(f"{message}; the same command goes on with them")
 
 
-def attempt_run(ctx: typer.Context, cycle: str, job: str, extra_ca: ExtraCa = None) -> None:
+def attempt_run(
+    ctx: typer.Context, cycle: str, job: str, sandbox: SandboxKind = Kind.AUTO, extra_ca: ExtraCa = None
+) -> None:
     """Make the one attempt of JOB (an id, or its beginning, from the plan of CYCLE)."""
-    ready = condition(ctx.obj, cycle, Bubblewrap(), extra_ca)
+    ready = condition(ctx.obj, cycle, chosen_for(ctx.obj, cycle, sandbox).sandbox, extra_ca)
     wanted = job_of(ready.plan, job)
     with ended_by_signals(halt := Halt()), narrator(Shown.PERSON) as tell:
         finish(run_cycle(ready, 1, halt, tell, only=wanted.id))
@@ -90,11 +113,13 @@ def cycle_status(ctx: typer.Context, cycle: str, as_json: AsJson = False) -> Non
         print(f"  {count:6} {name}")
 
 
-def doctor(ctx: typer.Context, extra_ca: ExtraCa = None, as_json: AsJson = False) -> None:
+def doctor(
+    ctx: typer.Context, sandbox: SandboxKind = Kind.AUTO, extra_ca: ExtraCa = None, as_json: AsJson = False
+) -> None:
     """Say what this computer can and cannot guarantee; exit 1 where an attempt could not be made."""
     from runner.doctor import examine
 
-    found = examine(ctx.obj, extra_ca)
+    found = examine(ctx.obj, sandbox, extra_ca)
     for finding in found:
         if as_json:
             print(json.dumps(finding._asdict()))

@@ -65,6 +65,12 @@ def condition(root: Path, cycle_id: str, sandbox: Sandbox, extra_ca: Path | None
         raise DataError(pools.plan_path(root, cycle_id), "", f"no plan yet; make one: argusic cycle plan {cycle_id}")
     if sandbox.name not in cycle.sandboxes:
         raise ArgusicError(f"cycle {cycle_id} accepts {', '.join(cycle.sandboxes)}; this runner offers {sandbox.name}")
+    missing = [] if cycle.demonstration else absent(sandbox)
+    if missing:
+        raise ArgusicError(
+            f"cycle {cycle_id} is no demonstration, and {sandbox.name} on this runner does not hold: "
+            f"{', '.join(missing)}; argusic doctor says more"
+        )
     measuring = harness()
     if measuring.digest != plan.pins.harness.digest:
         raise ArgusicError(
@@ -90,16 +96,22 @@ def condition(root: Path, cycle_id: str, sandbox: Sandbox, extra_ca: Path | None
     )
 
 
+def absent(sandbox: Sandbox) -> list[str]:
+    """What a runner must hold for a cycle that counts, and this one does not (MEASUREMENT §5)."""
+    return [name.replace("_", " ") for name, kind in sorted(sandbox.guarantees().items()) if kind == "absent"]
+
+
 def environment(root: Path, sandbox: Sandbox, extra_ca: Path | None, limits: Limits, measuring: Harness) -> Environment:
     """The environment of an attempt as its record states it."""
     guarantees = sandbox.guarantees()
     values = limits._asdict()
+    inside = sandbox.inside()
     return Environment(
         sandbox=sandbox.name,
-        image=None,
-        system=_system(),
+        image=sandbox.image,
+        system=inside.system,
         architecture=platform.machine(),
-        python=platform.python_version(),
+        python=inside.python,
         limits={name: Limit(value=values.get(name), guarantee=kind) for name, kind in sorted(guarantees.items())},
         network="open",
         extra_ca=digest(extra_ca.read_bytes()) if extra_ca else None,
@@ -115,13 +127,6 @@ def job_of(plan: Plan, job_id: str) -> Job:
         many = "several jobs whose id begins so" if found else "no job whose id begins so"
         raise ArgusicError(f"job {job_id!r}: pools/cycles/{plan.cycle}/plan.json has {many}")
     return found[0]
-
-
-def _system() -> str:
-    try:
-        return platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
-    except OSError:
-        return platform.system()
 
 
 def _runner_name(root: Path) -> str:

@@ -59,10 +59,9 @@ def run_cycle(
         ledger = Ledger.open(
             condition.root, condition.cycle.id, digest(plan_path(condition.root, condition.cycle.id).read_bytes())
         )
-        notes = recover(condition)
+        notes = [f"left behind by a dead process, removed: {what}" for what in condition.sandbox.sweep()]
+        notes += recover(condition)
         results = _reconcile(condition, ledger)
-        if not condition.cycle.demonstration and not _apart(condition):
-            at_once = 1  # Attempts that can reach each other would not be independent (MEASUREMENT §5).
         before = len(results)
         running: dict[Future[Record], Job] = {}
         stopping: tuple[Reason, str] | None = None
@@ -104,11 +103,6 @@ def _spoils_the_next(record: Record) -> bool:
     """Whether what made this attempt invalid has nothing to do with its subject or agent: neither had begun."""
     own = (Reason.INFRA_SUBJECT_UNAVAILABLE, Reason.INFRA_CANCELLED, Reason.INFRA_DEMO_DEADLINE)
     return record.reason is Reason.INFRA_DISK or (record.times.agent_ms is None and record.reason not in own)
-
-
-def _apart(condition: Condition) -> bool:
-    limit = condition.environment.limits.get("isolation_of_attempts")
-    return limit is not None and limit.guarantee == "enforced"
 
 
 def _chosen(queue: list[Job], only: str, done: bool) -> list[Job]:

@@ -20,7 +20,9 @@ PROJECT = "/home/agent/project"
 class Limits(NamedTuple):
     """What one machine may use."""
 
+    cpus: int = 2
     memory_bytes: int = 4 << 30
+    """Without swap."""
     processes: int = 1024
     open_files: int = 4096
     disk_bytes: int = 6 << 30
@@ -41,6 +43,15 @@ class Spec(NamedTuple):
     env: Mapping[str, str]
     limits: Limits
     network: Literal["open", "none"] = "open"
+
+
+class Inside(NamedTuple):
+    """What a machine is like inside."""
+
+    system: str
+    """Name and version of its operating system."""
+    python: str
+    """Version of its Python."""
 
 
 class Stopped(NamedTuple):
@@ -96,7 +107,10 @@ class Machine(Protocol):
         """The bytes of a regular file; None where there is none. `FileRefused` above `most` bytes."""
 
     def destroy(self) -> None:
-        """Removes the machine with all that is in it; a second call does nothing."""
+        """Removes the machine with all that is in it; a second call does nothing.
+
+        Bounded in time, whatever does not answer: what is left then is found by `Sandbox.sweep`.
+        """
 
 
 class Sandbox(Protocol):
@@ -106,8 +120,25 @@ class Sandbox(Protocol):
     def name(self) -> Literal["bubblewrap", "docker"]:
         """As records call it."""
 
+    @property
+    def image(self) -> str | None:
+        """Digest of the image that machines are made from; None where they share the runner's system folders."""
+
+    @property
+    def python(self) -> str:
+        """Path of the Python inside."""
+
+    def inside(self) -> Inside:
+        """What its machines are like inside."""
+
+    def tools(self) -> tuple[Mount, ...]:
+        """What the runner must mount for Node and the MCP client to be under /argusic/tools."""
+
     def guarantees(self) -> dict[str, Guarantee]:
         """For each field of `Limits`, and for what keeps a machine apart: enforced, watched or absent."""
+
+    def sweep(self) -> list[str]:
+        """Removes what dead processes of ours left behind; what that was, in words."""
 
     def start(self, spec: Spec) -> Machine:
         """A new machine. `MachineError` says what is missing where it cannot be made."""

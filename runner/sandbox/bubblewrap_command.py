@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import sys
@@ -97,8 +96,7 @@ def _arguments(spec: Spec, control: int, calls: int, place: Callable[[Path], str
     for mount in spec.mounts:
         words += bind(mount.source, mount.target)
     words += [*bind(INIT, "/argusic/init.py"), "--remount-ro", "/", "--chdir", PROJECT, "--clearenv"]
-    limits = json.dumps(spec.limits._asdict())
-    return [*words, "--", sys_python(), "-I", "-S", "/argusic/init.py", str(control), limits]
+    return [*words, "--", sys_python(), "-I", "-S", "/argusic/init.py", str(control)]
 
 
 def sys_python() -> str:

@@ -3,6 +3,9 @@
 Runs inside, as process 1, on the standard library alone. It answers one request at a time on a socket that it shares
 with the runner and that no other process of the machine holds; terminals and files go out as descriptors, so the
 runner never follows a path that something in the machine could have bent. When the runner is gone, so is the machine.
+
+Where the machine is a container, process 1 is its root and everything else its user: nothing inside can signal, trace
+or change it. There it also closes the network, before anything runs, and gives the right to do so away.
 """
 
 from __future__ import annotations
@@ -20,20 +23,36 @@ import signal
 import socket
 import stat
 import struct
+import subprocess
 import sys
 import termios
 import time
+from collections.abc import Iterator
 from typing import Any
 
 PR_SET_DUMPABLE = 4
 WATCH_SECONDS = 0.25
+DYING_SECONDS = 2.0
+"""How long a process that was ended for its memory may take to give it back."""
+ALMOST_FULL_BYTES = 64 << 10
+
+
+SUPERUSER_RIGHTS = 1 << 5 | 1 << 6 | 1 << 7
+"""What process 1 keeps in a container: CAP_KILL, CAP_SETGID, CAP_SETUID."""
+MEMORY = "/sys/fs/cgroup/memory/memory.", "/sys/fs/cgroup/memory."
+"""Beginnings of the control group's files of memory, in the first and the second version of control groups."""
+PROCESSES = "/sys/fs/cgroup/pids/pids.", "/sys/fs/cgroup/pids."
 
 
 class Init:
     """State of the machine as its first process sees it."""
 
-    def __init__(self, control: socket.socket, limits: dict[str, int]) -> None:
-        self.control, self.limits = control, limits
+    def __init__(self, control: socket.socket, limits: dict[str, int], user: int | None) -> None:
+        self.control, self.limits, self.user = control, limits, user
+        self.kernel_holds_memory = 0 < number(MEMORY, "limit_in_bytes", "max") <= limits["memory_bytes"]
+        self.killed = kills()
+        self.unexplained = 0.0
+        """When the kernel's count of ended processes last grew; which one it was shows only when it has died."""
         self.mains: set[int] = set()
         self.peak_processes = 0
         self.peak_memory = 0
@@ -71,7 +90,8 @@ class Init:
 
     def run(self, request: dict[str, Any]) -> None:
         """Starts a program as leader of a session on a terminal of its own and hands the terminal out."""
-        master, slave = pty.openpty()
+        with self.as_user():  # The terminal's owner.
+            master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", request["rows"], request["columns"], 0, 0))
         pid = os.fork()
         if not pid:
@@ -92,7 +112,8 @@ class Init:
             for name, limit in (
                 (resource.RLIMIT_CORE, 0),
                 (resource.RLIMIT_NOFILE, self.limits["open_files"]),
-                (resource.RLIMIT_NPROC, self.limits["processes"]),
+                # In a container the control group counts; this limit would count the user's processes in all of them.
+                *([(resource.RLIMIT_NPROC, self.limits["processes"])] if self.user is None else []),
             ):
                 hard = resource.getrlimit(name)[1]
                 value = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
@@ -101,6 +122,15 @@ class Init:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
+            # Where memory runs out, the kernel is to end something in here: not the runner, and not process 1. A
+            # process may write this file only where its memory may be looked at; nothing secret is left in it.
+            ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
+            with open("/proc/self/oom_score_adj", "w") as score:
+                score.write("1000")
+            if self.user is not None:
+                os.setgroups([])
+                os.setgid(self.user)
+                os.setuid(self.user)
             os.chdir(request["cwd"])
             os.execvpe(request["argv"][0], request["argv"], request["env"])
         except OSError as error:
@@ -110,6 +140,8 @@ class Init:
 
     def stop(self, request: dict[str, Any]) -> None:
         """Ends every process of the machine but this one; a process that ignores signals cannot ignore this one."""
+        self.reap()
+        self.explain(0)
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
         while True:
@@ -119,12 +151,16 @@ class Init:
                 break
             self.ended(pid, status)
         self.look_at_disk()
+        if events(PROCESSES, "events", "max"):
+            self.peak_processes = self.limits["processes"]
+        self.peak_memory = max(self.peak_memory, number(MEMORY, "max_usage_in_bytes", "peak"))
         facts = {"peak_processes": self.peak_processes, "peak_memory": self.peak_memory, "disk_full": self.disk_full}
         self.send({"stopped": True, **facts})
 
     def open(self, request: dict[str, Any]) -> None:
         """Hands a regular file out, whatever stands at its path being unable to make this process wait."""
-        handle = os.open(request["path"], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with self.as_user():
+            handle = os.open(request["path"], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode):
@@ -134,24 +170,50 @@ class Init:
         finally:
             os.close(handle)
 
+    @contextlib.contextmanager
+    def as_user(self) -> Iterator[None]:
+        """Opens things as the machine's user would, whose saved user this process is not: it stays out of reach."""
+        if self.user is None:
+            yield
+            return
+        os.setegid(self.user)
+        os.seteuid(self.user)
+        try:
+            yield
+        finally:
+            os.seteuid(0)
+            os.setegid(0)
+
     def reap(self) -> None:
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if not pid:
-                return
+        ended: list[tuple[int, int]] = []
+        with contextlib.suppress(ChildProcessError):
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                ended.append(found)
+        if self.kernel_holds_memory and (killed := kills()) > self.killed:
+            self.killed, self.unexplained = killed, time.monotonic()
+        for pid, status in ended:
             self.ended(pid, status)
+        if self.unexplained and time.monotonic() - self.unexplained > DYING_SECONDS:
+            self.explain(0)
+
+    def explain(self, pid: int) -> None:
+        """Tells that the kernel ended `pid` for its memory, or, with 0, some process that is no program of ours."""
+        if self.unexplained:
+            self.unexplained = 0.0
+            self.send({"memory": number(MEMORY, "max_usage_in_bytes", "max"), "pid": pid})
 
     def ended(self, pid: int, status: int) -> None:
         if pid in self.mains:
             self.mains.remove(pid)
+            self.explain(pid if os.waitstatus_to_exitcode(status) == -signal.SIGKILL else 0)
             self.send({"exit": pid, "status": os.waitstatus_to_exitcode(status)})
 
     def look_at_disk(self) -> None:
         for folder in ("/home/agent", "/tmp"):
-            self.disk_full = self.disk_full or os.statvfs(folder).f_bavail == 0
+            disk = os.statvfs(folder)
+            # A file system may keep some last blocks to itself; it is also full when it can hold no more files.
+            full = disk.f_bavail * disk.f_frsize < ALMOST_FULL_BYTES or (disk.f_files and not disk.f_favail)
+            self.disk_full = self.disk_full or bool(full)
 
     def watch(self) -> None:
         """Adds up what the processes hold; over the limit, ends the largest one as a kernel out of memory would."""
@@ -162,6 +224,8 @@ class Init:
         total = sum(held.values())
         self.peak_processes = max(self.peak_processes, len(held))
         self.look_at_disk()
+        if self.kernel_holds_memory:
+            return
         if total > self.limits["memory_bytes"]:
             # Pages that several processes share were counted for each of them: now exactly, which takes longer.
             held = {pid: memory_bytes(str(pid), "smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) for pid in held}
@@ -171,7 +235,40 @@ class Init:
             largest = max(held, key=lambda pid: held[pid])
             with contextlib.suppress(ProcessLookupError):
                 os.kill(largest, signal.SIGKILL)
-            self.send({"memory": total, "pid": largest, "main": largest in self.mains})
+            self.send({"memory": total, "pid": largest})
+
+
+def number(beginnings: tuple[str, str], first: str, second: str) -> int:
+    """A number of this machine's own control group, by its name in the two versions; 0 where it has none."""
+    for beginning, name in zip(beginnings, (first, second), strict=True):
+        with contextlib.suppress(OSError, ValueError):
+            with open(beginning + name) as file:
+                return int(file.read())
+    return 0
+
+
+def events(beginnings: tuple[str, str], file: str, name: str) -> int:
+    """How often something happened, by the control group's own count."""
+    for beginning in beginnings:
+        with contextlib.suppress(OSError), open(beginning + file) as lines:
+            return sum(int(line.split()[1]) for line in lines if line.split()[0] == name)
+    return 0
+
+
+def kills() -> int:
+    """How many processes the kernel has ended because this machine was over its memory limit."""
+    return events((MEMORY[0], "/nowhere"), "oom_control", "oom_kill") or events(MEMORY, "events", "oom_kill")
+
+
+def close_network(rules: str) -> None:
+    """Applies firewall rules, then gives up every right but those of SUPERUSER_RIGHTS. Raises OSError."""
+    done = subprocess.run(["nft", "-f", "-"], input=rules.encode(), capture_output=True, timeout=20, check=False)
+    if done.returncode:
+        raise OSError(f"nft: {done.stderr.decode(errors='replace').strip()[:500]}")
+    header = struct.pack("=Ii", 0x20080522, 0)
+    rights = struct.pack("=IIIIII", SUPERUSER_RIGHTS, SUPERUSER_RIGHTS, 0, 0, 0, 0)
+    if ctypes.CDLL(None, use_errno=True).capset(header, rights):
+        raise OSError(ctypes.get_errno(), "the rights over the network could not be given up")
 
 
 def memory_bytes(pid: str, file: str, fields: tuple[bytes, ...]) -> int:
@@ -191,14 +288,26 @@ def main() -> None:
     # Process 1 cannot be killed from inside, unless it handles the signal: Python handles this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.umask(0o022)
-    # Where the whole computer runs out of memory, the kernel is to end something in here and not the runner.
-    with open("/proc/self/oom_score_adj", "w") as score:
-        score.write("1000")
     # Nothing in the machine may trace this process or read its memory.
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-    control = socket.socket(fileno=int(sys.argv[1]))
-    control.set_inheritable(False)
-    Init(control, json.loads(sys.argv[2])).serve()
+    if sys.argv[1].isdigit():
+        control = socket.socket(fileno=int(sys.argv[1]))
+        control.set_inheritable(False)
+    else:
+        control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        control.connect(sys.argv[1])
+    wanted = json.loads(control.recv(1 << 16))
+    init = Init(control, wanted["limits"], wanted.get("user"))
+    try:
+        if "firewall" in wanted:
+            close_network(wanted["firewall"])
+        if init.user is not None:
+            with init.as_user(), contextlib.suppress(FileExistsError):
+                os.mkdir("/home/agent/project")  # noqa: PTH102
+    except (OSError, subprocess.TimeoutExpired) as error:
+        init.send({"failed": str(error)})
+        return
+    init.serve()
 
 
 if __name__ == "__main__":

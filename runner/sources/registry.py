@@ -52,7 +52,7 @@ class Registry:
         if pin.kind not in ("pypi", "npm"):
             raise ArgusicError(f"{subject.id}: only PyPI and npm packages can be fetched so far")
         for rest in reversed(range(TRIES)):
-            machine = sandbox.start(spec((Mount(PROGRAM, "/argusic/fetch.py"),), extra_ca))
+            machine = sandbox.start(spec(sandbox, (Mount(PROGRAM, "/argusic/fetch.py"),), extra_ca))
             try:
                 session = machine.exec(["python3", "-I", "/argusic/fetch.py", pin.kind, pin.full_name, pin.version])
                 ended, said = run(session, seconds=FETCH_SECONDS, most_bytes=1 << 20)

@@ -6,6 +6,7 @@ import os
 import select
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,21 +14,39 @@ import pytest
 from archive.errors import MachineError
 from runner.sandbox import Limits, Machine, Sandbox, Session, Spec
 from runner.sandbox.bubblewrap import Bubblewrap
+from runner.sandbox.container import Docker
 from runner.watch import run
 
-SMALL = Limits(memory_bytes=256 << 20, processes=64, open_files=128, disk_bytes=32 << 20)
+SMALL = Limits(cpus=2, memory_bytes=256 << 20, processes=64, open_files=128, disk_bytes=32 << 20)
 ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/agent", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
 
 
-@pytest.fixture(params=["bubblewrap"])
-def sandbox(request: pytest.FixtureRequest) -> Sandbox:
-    """Each kind of sandbox that this machine can make."""
-    made = Bubblewrap()
-    try:
-        made.start(Spec((), ENV, SMALL)).destroy()
-    except MachineError as error:
-        pytest.skip(f"no {request.param} here: {error}")
+@pytest.fixture(scope="session")
+def sandboxes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Sandbox]:
+    """A sandbox of each kind that this machine can make, made once; the test is skipped where it cannot."""
+
+    @cache
+    def one(kind: str) -> Sandbox | str:
+        try:
+            made = Docker(tmp_path_factory.mktemp("machines")) if kind == "docker" else Bubblewrap()
+            made.start(Spec((), ENV, SMALL)).destroy()
+        except MachineError as error:
+            return str(error)
+        return made
+
+    def made(kind: str) -> Sandbox:
+        found = one(kind)
+        if isinstance(found, str):
+            pytest.skip(f"no {kind} here: {found}")
+        return found
+
     return made
+
+
+@pytest.fixture
+def sandbox(sandboxes: Callable[[str], Sandbox]) -> Sandbox:
+    """A sandbox, for what is the same with each."""
+    return sandboxes("bubblewrap")
 
 
 @pytest.fixture

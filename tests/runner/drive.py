@@ -9,6 +9,7 @@ from archive.record import Record
 from runner import attempt as attempt_module
 from runner import cycle as cycle_module
 from runner.commands import finish, measure
+from runner.sandbox.choose import Kind, choose
 from runner.sources import Brief
 from runner.watch import Halt
 from tests.runner.scripted import LocalSource, ShellAgent
@@ -39,7 +40,9 @@ def main() -> None:
     attempt_module.adapter = lambda _: ShellAgent(sys.argv[2])  # type: ignore[assignment,return-value]
     if "save fails" in sys.argv[2]:
         break_one_save()
-    finish(measure(Path(sys.argv[1]), "first", 2, None, Halt(), as_json=True))
+    root = Path(sys.argv[1])
+    kind = Kind(sys.argv[3] if len(sys.argv) > 3 else "bubblewrap")
+    finish(measure(root, "first", choose(kind, root), 2, None, Halt(), as_json=True))
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ class Bench:
         self, root: Path, sandbox: Sandbox, patch: pytest.MonkeyPatch, limits: Limits, **cycle: object
     ) -> None:
         self.root, self.patch = root, patch
-        self.cycle = declare(root, "pkg:pypi/six@1.17.0", **cycle)
+        self.cycle = declare(root, "pkg:pypi/six@1.17.0", demonstration=True, sandboxes=[sandbox.name], **cycle)
         write_plan(root, self.cycle)
         self.condition: Condition = condition(root, self.cycle, sandbox, None, limits)
         self.source = LocalSource()

@@ -19,6 +19,11 @@ def subject(purl: str) -> Subject:
     return Subject(id=purl, source_type="package", tier="standard", licence="MIT", why="a test")
 
 
+@pytest.fixture(params=["bubblewrap", "docker"])
+def sandbox(request, sandboxes):
+    return sandboxes(request.param)
+
+
 @pytest.fixture
 def extra_ca() -> Path | None:
     """The authority that whoever runs the tests named for machines."""

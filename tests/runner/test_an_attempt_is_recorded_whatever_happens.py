@@ -13,13 +13,18 @@ from archive.canonical import canonical
 from archive.errors import MachineError
 from archive.reasons import Outcome, Reason, Validity
 from archive.record import Record
-from runner.sandbox import Limits
 from runner.sources import FetchFailed
 from runner.watch import Halt
+from tests.runner.conftest import SMALL
 from tests.runner.scripted import SHELL, bench, report
 
 pytestmark = pytest.mark.sandbox
 GOOD = f"echo 42 > result.txt; echo '{SHELL}' > /home/agent/session.jsonl; {SHELL}\n" + report()
+
+
+@pytest.fixture(params=["bubblewrap", "docker"])
+def sandbox(request, sandboxes):
+    return sandboxes(request.param)
 
 
 @pytest.fixture
@@ -106,20 +111,20 @@ def test_the_output_ceiling_ends_an_attempt_and_what_was_recorded_is_complete(on
 
 
 def test_a_program_over_its_memory_ends_by_that_limit_and_it_is_named(tmp_path, sandbox, monkeypatch):
-    small = bench(tmp_path, sandbox, monkeypatch, Limits(256 << 20, 64, 128, 32 << 20))
+    small = bench(tmp_path, sandbox, monkeypatch, SMALL)
     record = small.make("exec python3 -c 'x = bytearray(900 << 20); import time; time.sleep(60)'")
     assert (record.validity, record.outcome, record.ended_by) == ("valid", "fail", "memory-limit")
 
 
 def test_a_child_over_the_memory_limit_is_an_incident(tmp_path, sandbox, monkeypatch):
-    small = bench(tmp_path, sandbox, monkeypatch, Limits(256 << 20, 64, 128, 32 << 20))
+    small = bench(tmp_path, sandbox, monkeypatch, SMALL)
     record = small.make("python3 -c 'x = bytearray(900 << 20); import time; time.sleep(60)'; sleep 0.5\n" + GOOD)
     assert record.outcome == "pass_full"
     assert [incident.kind for incident in record.incidents] == ["memory-limit"]
 
 
 def test_a_full_machine_disk_is_an_incident_and_the_agents_affair(tmp_path, sandbox, monkeypatch):
-    small = bench(tmp_path, sandbox, monkeypatch, Limits(256 << 20, 64, 128, 16 << 20))
+    small = bench(tmp_path, sandbox, monkeypatch, SMALL._replace(disk_bytes=16 << 20))
     record = small.make("head -c 900000000 /dev/zero > /home/agent/fill; sleep 0.5")
     assert (record.validity, record.outcome) == ("valid", "fail")
     assert "disk-limit" in [incident.kind for incident in record.incidents]
@@ -146,7 +151,10 @@ def test_a_failure_without_a_network_is_never_the_agents(one, here, validity):
 
 def test_a_machine_that_cannot_be_made_is_our_trouble(one, monkeypatch):
     class Broken:
-        name = "bubblewrap"
+        python, name = "/usr/bin/python3", "bubblewrap"
+
+        def tools(self):
+            return ()
 
         def start(self, spec):
             raise MachineError("no namespaces here")
@@ -157,16 +165,16 @@ def test_a_machine_that_cannot_be_made_is_our_trouble(one, monkeypatch):
 
 def test_a_report_that_we_lost_is_our_trouble(one, monkeypatch):
     from runner.sandbox import MachineLost
-    from runner.sandbox.bubblewrap import BubblewrapMachine
+    from runner.sandbox.control import ControlledMachine
 
-    real = BubblewrapMachine.read
+    real = ControlledMachine.read
 
     def lost(self, path, most):
         if path.endswith("report.json"):
             raise MachineLost("gone")
         return real(self, path, most)
 
-    monkeypatch.setattr(BubblewrapMachine, "read", lost)
+    monkeypatch.setattr(ControlledMachine, "read", lost)
     record = one.make(GOOD)
     assert (record.validity, record.reason, record.outcome) == ("invalid", Reason.HARNESS_REPORT_LOST, None)
 

@@ -79,6 +79,8 @@ def subjects(root: Path, cycle_id: str) -> list[Subject]:
         )
     found = _subject_list(path, source, data["subject"])
     types = source_types(root)
+    # Only who states a size is measured by the edition's.
+    heavy_kb = _heavy_kb(root, cycle_id) if any(subject.size_kb is not None for subject in found) else None
     problems: list[DataError] = []
     first: dict[str, int] = {}
     for number, subject in enumerate(found):
@@ -95,6 +97,7 @@ def subjects(root: Path, cycle_id: str) -> list[Subject]:
                     path, field, f"{subject.source_type} takes pkg:{wanted}, not {subject.id}", line_of(source, field)
                 )
             )
+        problems += _own_facts(subject, heavy_kb, path, source, f"subject.{number}")
         if subject.project in first:
             other = first[subject.project]
             at = line_of(source, f"subject.{other}.id")
@@ -189,6 +192,30 @@ def _subject_list(path: Path, source: str, data: Any) -> list[Subject]:
         if problems:
             raise DataErrors(problems) from None
         return found
+
+
+def _heavy_kb(root: Path, cycle_id: str) -> int | None:
+    """The size above which a repository is heavy by the cycle's edition, in KB as GitHub states sizes."""
+    edition = editions(root)[cycle(root, cycle_id).edition]
+    return None if edition.heavy_repository_mb is None else edition.heavy_repository_mb * 1024
+
+
+def _own_facts(subject: Subject, heavy_kb: int | None, path: Path, source: str, where: str) -> list[DataError]:
+    """What a repository must say of itself (MEASUREMENT §5)."""
+
+    def problem(field: str, words: str) -> DataError:
+        return DataError(path, f"{where}.{field}", words, line_of(source, f"{where}.{field}"))
+
+    found = []
+    if subject.source_type == "repository" and subject.pin.kind == "generic" and not subject.pin.clone_url:
+        words = "names no repository; write pkg:github/owner/name@commit, or pkg:generic with a vcs_url"
+        found.append(problem("id", words))
+    if subject.size_kb is not None and subject.pin.kind != "github":
+        found.append(problem("size_kb", "is GitHub's own figure; leave it out for a subject from anywhere else"))
+    elif heavy_kb is not None and (subject.size_kb or 0) > heavy_kb and subject.tier == "standard":
+        words = f"a repository of {subject.size_kb} KB is above {heavy_kb} KB, so its tier is heavy"
+        found.append(problem("tier", words))
+    return found
 
 
 def _toml(path: Path) -> tuple[str, dict[str, Any]]:

@@ -16,6 +16,9 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 _SEMVER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 _NPM_NAME = re.compile(r"(?!\.)[A-Za-z0-9._~-]+")
+_VCS_URL = re.compile(r"git\+https://([^/@]*@)?([^/@?#]+)/([^?#]*)@([^/@]*)")
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?")
+_PATH = re.compile(r"(?!\.\.?(/|$))[A-Za-z0-9._~-]+(/(?!\.\.?(/|$))[A-Za-z0-9._~-]+)*")
 _OWNED = re.compile(r"(?!\.\.?/)[A-Za-z0-9._-]+/(?!\.\.?$)[A-Za-z0-9._-]+")
 
 
@@ -29,6 +32,8 @@ class Pin(NamedTuple):
     qualifiers: dict[str, str]
     project: str
     normal: str
+    clone_url: str = ""
+    """Where a repository is cloned from; empty where the pin names none."""
 
     @property
     def full_name(self) -> str:
@@ -104,7 +109,43 @@ def _at_commit(url: PackageURL, text: str, qualifiers: dict[str, str], *, fold: 
         raise ValueError(f"{path!r} is no owner and name; write pkg:{url.type}/owner/name@commit")
     namespace, _, name = path.rpartition("/")
     project = path.lower() if fold else path
-    return _pin(url, qualifiers, name, namespace, project, version)
+    pin = _pin(url, qualifiers, name, namespace, project, version)
+    if url.type != "github":
+        return pin
+    _nothing_but(url, qualifiers, "")
+    return pin._replace(clone_url=f"https://github.com/{path}")
+
+
+def _nothing_but(url: PackageURL, qualifiers: dict[str, str], known: str) -> None:
+    """A part of the address that nothing reads would let two spellings name one thing."""
+    unused = sorted(set(qualifiers) - {known})
+    if unused:
+        raise ValueError(f"has {unused[0]!r}, which a pinned repository does not use; leave it out")
+    if url.subpath:
+        raise ValueError(f"has a path in the repository (#{url.subpath}); a repository is tested as a whole")
+
+
+def _repository(url: PackageURL, qualifiers: dict[str, str]) -> Pin:
+    """A repository that lies anywhere: `pkg:generic/name@commit?vcs_url=git+https://host/path@commit`."""
+    right = "write ?vcs_url=git+https://host/path@commit"
+    parts = _VCS_URL.fullmatch(qualifiers["vcs_url"])
+    if parts is None:
+        raise ValueError(f"its vcs_url is no https address of a git repository with a commit; {right}")
+    login, host, path, commit = parts.groups()
+    if login:
+        raise ValueError("its vcs_url holds a name or password; a subject is public, leave them out")
+    if not _COMMIT.fullmatch(commit):
+        raise ValueError("its vcs_url ends in no full 40-digit lower-case commit, but in what can move or is ambiguous")
+    if not _HOST.fullmatch(host) or not _PATH.fullmatch(path):
+        raise ValueError(f"its vcs_url names no plain host and path; {right}")
+    if host.lower() in ("github.com", "www.github.com"):
+        raise ValueError("lies on GitHub; write pkg:github/owner/name@commit")
+    if url.version != commit:
+        raise ValueError("its version and its vcs_url name two commits; write the same commit in both places")
+    _nothing_but(url, qualifiers, "vcs_url")
+    project = f"{host.lower()}/{path.removesuffix('.git')}"
+    pin = _pin(url, qualifiers, url.name, url.namespace or "", project, commit)
+    return pin._replace(clone_url=f"https://{host}/{path}")
 
 
 def _oci(url: PackageURL, text: str, qualifiers: dict[str, str]) -> Pin:
@@ -116,6 +157,8 @@ def _oci(url: PackageURL, text: str, qualifiers: dict[str, str]) -> Pin:
 
 
 def _generic(url: PackageURL, text: str, qualifiers: dict[str, str]) -> Pin:
+    if "vcs_url" in qualifiers:
+        return _repository(url, qualifiers)
     version = url.version or ""
     if not qualifiers.get("download_url", "").startswith("https://"):
         raise ValueError("has no download_url; add ?download_url=https://… of the exact file")

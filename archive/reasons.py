@@ -69,7 +69,7 @@ POLICIES: dict[Reason, Policy] = {
     Reason.INFRA_MACHINE: Policy(False, 3, "the disposable machine could not be made or was lost"),
     Reason.INFRA_NETWORK: Policy(False, 3, "the subject could not be fetched over the network"),
     Reason.INFRA_RUNNER_LOST: Policy(False, 3, "the runner ended before the attempt did"),
-    Reason.INFRA_SUBJECT_UNAVAILABLE: Policy(False, 1, "its registry does not serve the pinned version"),
+    Reason.INFRA_SUBJECT_UNAVAILABLE: Policy(False, 1, "its source does not serve the pinned version in a usable form"),
 }
 
 MAX_RERUNS = max(policy.reruns or 0 for policy in POLICIES.values())

@@ -24,11 +24,14 @@ class Incident(Model):
     kind: Literal[
         "clock-jump",
         "disk-limit",
+        "large-files-elsewhere",
         "memory-limit",
         "output-ceiling",
         "process-limit",
         "report-counts-differ",
         "report-refused",
+        "subject-moved",
+        "submodule-missing",
     ]
     detail: Note
 

@@ -22,6 +22,8 @@ class Subject(Model):
     """Which kind of subject it is: a file name in pools/sources."""
     tier: Tier
     """Which of the three time budgets an attempt gets (MEASUREMENT §5)."""
+    size_kb: int | None = Field(default=None, ge=0)
+    """Size of a GitHub repository in KB, as GitHub stated it when it was pinned; null where nobody states one."""
     licence: str = Field(min_length=1, max_length=200)
     """SPDX expression of the project's own licence."""
     why: str = Field(min_length=1, max_length=400)

@@ -42,11 +42,14 @@ REPLAY = {
 INCIDENTS = {
     "clock-jump": "the wall clock jumped",
     "disk-limit": "the disk limit was reached",
+    "large-files-elsewhere": "large files of the repository are kept outside it",
     "memory-limit": "the memory limit was reached",
     "output-ceiling": "the output ceiling was reached",
     "process-limit": "the limit of processes was reached",
     "report-counts-differ": "the report's counts differ from its list",
     "report-refused": "the report was refused",
+    "subject-moved": "the project answers at another address",
+    "submodule-missing": "a repository that it includes could not be fetched",
 }
 GUARANTEES = {
     "enforced": "more is refused by the machine itself",

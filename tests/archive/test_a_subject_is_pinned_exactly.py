@@ -174,3 +174,50 @@ def test_whatever_is_written_the_answer_is_a_pin_or_a_reason(text: str) -> None:
     for candidate in (text, f"pkg:pypi/{text}", f"pkg:npm/{text}@1.0.0", f"pkg:github/o/n@{text}"):
         with contextlib.suppress(ValueError):
             assert purl.parse(candidate).version
+
+
+VCS = "git+https://git.example.org/group/tool.git"
+
+
+@pytest.mark.parametrize(
+    "query", [f"vcs_url={VCS}@{COMMIT}", f"vcs_url=git%2Bhttps://git.example.org/group/tool.git%40{COMMIT}"]
+)
+def test_a_repository_may_lie_anywhere(query: str) -> None:
+    pin = purl.parse(f"pkg:generic/tool@{COMMIT}?{query}")
+    assert (pin.version, pin.clone_url) == (COMMIT, "https://git.example.org/group/tool.git")
+    assert pin.project == "generic:git.example.org/group/tool"
+
+
+def test_a_repository_on_github_is_cloned_from_its_own_address() -> None:
+    assert purl.parse(f"pkg:github/Owner/Name@{COMMIT}").clone_url == "https://github.com/Owner/Name"
+    assert purl.parse("pkg:pypi/example@1.2").clone_url == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"pkg:generic/t@{COMMIT}?vcs_url={VCS}", "no https address of a git repository with a commit"),
+        (f"pkg:generic/t@{COMMIT}?vcs_url={VCS}@main", "can move or is ambiguous"),
+        (f"pkg:generic/t@{COMMIT}?vcs_url={VCS}@{COMMIT[:12]}", "can move or is ambiguous"),
+        (f"pkg:generic/t@{COMMIT}?vcs_url={VCS}@{COMMIT.upper()}", "can move or is ambiguous"),
+        (f"pkg:generic/t@{'f' * 40}?vcs_url={VCS}@{COMMIT}", "name two commits"),
+        (f"pkg:generic/t@1.0?vcs_url={VCS}@{COMMIT}", "name two commits"),
+        (f"pkg:generic/t@{COMMIT}?vcs_url=git+http://example.org/t@{COMMIT}", "no https address"),
+        (f"pkg:generic/t@{COMMIT}?vcs_url=git+ssh://git@example.org/t@{COMMIT}", "no https address"),
+        (f"pkg:generic/t@{COMMIT}?vcs_url=https://example.org/t@{COMMIT}", "no https address"),
+        (f"pkg:generic/t@{COMMIT}?vcs_url=git+https://me:hidden@example.org/t@{COMMIT}", "a name or password"),
+        (f"pkg:generic/t@{COMMIT}?vcs_url=git+https://example.org/../t@{COMMIT}", "no plain host and path"),
+        (f"pkg:generic/t@{COMMIT}?vcs_url=git+https://-x/t@{COMMIT}", "no plain host and path"),
+        (f"pkg:generic/t@{COMMIT}?vcs_url=git+https://GitHub.com/o/t@{COMMIT}", "write pkg:github/owner/name@commit"),
+        (
+            f"pkg:generic/t@{COMMIT}?vcs_url={VCS}@{COMMIT}&checksum={SHA256}",
+            "has 'checksum', which a pinned repository",
+        ),
+        (f"pkg:github/owner/name@{COMMIT}?arch=x86", "has 'arch', which a pinned repository does not use"),
+        (f"pkg:github/owner/name@{COMMIT}#src/tool", "is tested as a whole"),
+    ],
+)
+def test_an_address_of_a_repository_has_one_spelling(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        purl.parse(text)
+    assert "hidden" not in str(caught.value)

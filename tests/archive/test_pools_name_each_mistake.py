@@ -204,7 +204,7 @@ def test_npm_names_that_differ_by_case_are_two_projects(root: Path) -> None:
         (subject(tier="huge"), "subject.0.tier", "standard"),
         (subject("pkg:pypi/x@latest"), "subject.0.id", "not one exact version"),
         (subject(source_type="game"), "subject.0.source_type", "not declared; one of"),
-        (subject(source_type="repository"), "subject.0.id", "takes pkg:github"),
+        (subject(source_type="repository"), "subject.0.id", "takes pkg:generic, github"),
         (subject(stars="5"), "subject.0.stars", "unknown key"),
         (subject(licence=""), "subject.0.licence", "at least 1"),
         (subject().replace('tier = "standard"\n', ""), "subject.0.tier", "missing"),
@@ -246,3 +246,41 @@ def test_a_wrong_plan_is_named_with_its_field(root: Path) -> None:
     path.write_text('{"schema_version": 1, "cycle": "demo", "jobs": []}')
     (problem,) = problems(pools.plan, root, "demo")
     assert (problem.file, problem.field) == (path, "pins")
+
+
+REPOSITORY = {"id": f"pkg:github/owner/name@{COMMIT}", "source_type": "repository"}
+
+
+@pytest.mark.parametrize(("size", "tier"), [(512_000, "standard"), (512_001, "heavy"), (10, "heavy"), (900_000, "gpu")])
+def test_a_repository_states_its_size_and_its_tier_follows(root: Path, size: int, tier: str) -> None:
+    pool(root, subject(**REPOSITORY, tier=tier) + f"size_kb = {size}\n")
+    (found,) = pools.subjects(root, "demo")
+    assert found.size_kb == size
+
+
+def test_a_large_repository_in_the_standard_tier_is_named_with_its_field_and_line(root: Path) -> None:
+    path = pool(root, subject() + subject(**REPOSITORY) + "size_kb = 512001\n")
+    (problem,) = problems(pools.subjects, root, "demo")
+    assert problem.field == "subject.1.tier"
+    assert (
+        str(problem) == f"{path}:11: subject.1.tier: a repository of 512001 KB is above 512000 KB, so its tier is heavy"
+    )
+
+
+def test_before_there_was_a_heavy_tier_no_size_asks_for_it(root: Path) -> None:
+    change(root / "pools/cycles/demo/cycle.toml", 'edition = "1.5"', 'edition = "1.1"')
+    pool(root, subject(**REPOSITORY) + "size_kb = 512001\n")
+    assert len(pools.subjects(root, "demo")) == 1
+
+
+def test_only_github_states_a_size(root: Path) -> None:
+    pool(root, subject() + "size_kb = 1\n")
+    (problem,) = problems(pools.subjects, root, "demo")
+    assert (problem.field, "GitHub's own figure" in str(problem)) == ("subject.0.size_kb", True)
+
+
+def test_a_file_is_no_repository(root: Path) -> None:
+    file = f"pkg:generic/tool@1.0?download_url=https://example.org/x&checksum=sha256:{'a' * 64}"
+    pool(root, subject(file, source_type="repository"))
+    (problem,) = problems(pools.subjects, root, "demo")
+    assert (problem.field, "names no repository" in str(problem)) == ("subject.0.id", True)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import commands, fences, fixes, report, server, task, verify
+from . import commands, fences, fixes, report, repository, server, task, verify
 from .session import Result, Session
 
 TASK = Path("/argusic/task.json")
@@ -15,6 +15,7 @@ INSTALL_SECONDS = 900
 EXAMPLE_SECONDS = 120
 SERVER_SECONDS = 90
 MAX_FIXES = 6
+VENV = "python3 -m venv .venv"
 _KEPT_BACK = 0.02
 """The share of the budget that is kept for writing the report."""
 
@@ -26,6 +27,7 @@ class Attempt:
         self.task = given
         self.session = session
         self.readme = readme
+        self.repository = given.name.rpartition("/")[2]
         self.found = fences.blocks(readme)
         self.seen = report.Observed()
 
@@ -63,8 +65,10 @@ class Attempt:
 
     def install(self) -> bool:
         """Installed means: the command ended well, and the installer then finds the pinned version."""
+        if self.task.source_type == "repository":
+            return self._build()
         pypi = self.task.ecosystem == "pypi"
-        prepare = "python3 -m venv .venv" if pypi else "npm init -y"
+        prepare = VENV if pypi else "npm init -y"
         if not self.do(commands.Step(prepare), INSTALL_SECONDS)[1].passed:
             return False
         started = self.session.seconds
@@ -78,8 +82,24 @@ class Attempt:
         self.seen.installed = shown.passed and version is not None and commands.is_pinned(self.task, version[1])
         return self.seen.installed
 
+    def _build(self) -> bool:
+        """A repository is installed when each command of its README for that has ended well, or it needs none."""
+        self.task = repository.recognised(self.task)
+        steps = repository.builds(self.task, self.found, self.repository)
+        if self.task.ecosystem == "pypi":
+            steps.insert(0, commands.Step(VENV))
+        if not steps:
+            self.seen.sentences.append("Neither its README nor its files say how it is installed.")
+        started = self.session.seconds
+        self.seen.installed = all(self.do(step, INSTALL_SECONDS)[1].passed for step in steps)
+        if steps and self.seen.installed:
+            self.seen.install_seconds = int(self.session.seconds - started)
+        return self.seen.installed
+
     def scripts(self) -> list[str]:
         """The programs that the installed package brings, by name."""
+        if self.task.ecosystem == "npm" and self.task.source_type == "repository":
+            return []
         if self.task.ecosystem == "npm":
             package = json.loads((self.task.project / "node_modules" / self.task.name / "package.json").read_bytes())
             programs = package.get("bin")

@@ -23,10 +23,16 @@ _INSTALLERS = {
 _RUNNERS = re.compile(
     r"^(?:uvx|pipx\s+run|uv\s+tool\s+run|npx|npm\s+exec|bunx|pnpm\s+dlx|yarn\s+dlx)(?:\s+(?:-y|--yes|--))*\s+"
 )
-_PLACEHOLDER = re.compile(r"<[\w .:/-]+>|\[[\w .-]+\]|\.\.\.|…|path/to|\byour[-_ ]|\bYOUR", re.IGNORECASE)
+PLACEHOLDER = re.compile(r"<[\w .:/-]+>|\[[\w .-]+\]|\.\.\.|…|path/to|\byour[-_ ]|\bYOUR", re.IGNORECASE)
+_ITS_OWN = re.compile(
+    r"\./(?!configure\b|autogen|bootstrap)\S|(?:python3?|node|sh|bash|ruby|perl|php|java|deno\s+run)\s+[\w./]*\w\.\w+"
+    r"|python3?\s+-m\s+(?!pip\b|venv\b|build\b)\w|npm\s+(?:start|test|run\s+(?!build\b)\w)|go\s+(?:run|test)\b"
+    r"|cargo\s+(?:run|test)\b|make\s+(?:run|start|test|check|demo|example)"
+)
+"""How a README starts what lies in its repository."""
 _ASKS_ONLY = re.compile(r"\s(?:--?help|-h|--?version|-V|-v|help|version)\s*$")
 _LOADS = re.compile(r"^\s*(?:import\s+(?!sys$)|from\s+\S+\s+import\s|.*\brequire\()", re.M)
-_NOT_FOR_USERS = re.compile(
+NOT_FOR_USERS = re.compile(
     r"contribut|develop|test|licen[cs]e|changelog|release|migrat|upgrad|benchmark", re.IGNORECASE
 )
 
@@ -96,13 +102,13 @@ def examples(task: Task, found: list[Block], scripts: list[str]) -> list[Step]:
     for block, following in zip(found, [*found[1:], Block("other", "")], strict=True):
         if len(steps) >= MAX_EXAMPLES:
             break
-        if _NOT_FOR_USERS.search(block.heading):
+        if NOT_FOR_USERS.search(block.heading):
             continue
         says_output = following.language in {"output", ""} and announces_output(
             f"{following.before} {following.language}"
         )
         printed = (following.text,) if says_output else ()
-        if block.language in _LANGUAGES[task.ecosystem]:
+        if block.language in _LANGUAGES.get(task.ecosystem, set()):
             made = snippet(block)
             file = f"quickstart_{len(steps) + 1}.{EXTENSION[block.language]}"
             results = (made.results or printed)[:MAX_RESULTS]
@@ -139,7 +145,7 @@ def renamed(step: Step, extension: str) -> Step:
 def _shell_steps(task: Task, block: Block, scripts: list[str], printed: tuple[str, ...]) -> Iterator[Step]:
     for line, output in commands(block).items():
         command = _runnable(task, line, scripts)
-        if command and not _PLACEHOLDER.search(line):
+        if command and not PLACEHOLDER.search(line):
             results = (output,) if output else printed
             yield Step(command, results=results, asks_only=bool(_ASKS_ONLY.search(line)))
 
@@ -153,10 +159,12 @@ def _runnable(task: Task, line: str, scripts: list[str]) -> str:
         if name not in scripts and not is_package(task, name):
             return ""
         line = f"{program_of(task, name, scripts)} {rest}".strip()
+    elif task.source_type == "repository" and _ITS_OWN.match(line):
+        pass
     elif not any(_words(part)[:1] in [[script] for script in scripts] for part in re.split(r"[|;&]+", line)):
         return ""
-    activate = ". .venv/bin/activate" if task.ecosystem == "pypi" else 'PATH="$PWD/node_modules/.bin:$PATH"'
-    return f"{activate} && {line}"
+    activate = {"pypi": ". .venv/bin/activate && ", "npm": 'PATH="$PWD/node_modules/.bin:$PATH" && '}
+    return f"{activate.get(task.ecosystem, '')}{line}"
 
 
 def program_of(task: Task, name: str, scripts: list[str]) -> str:

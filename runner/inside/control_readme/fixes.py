@@ -62,7 +62,7 @@ Row = Callable[[re.Match[str], Step, Task], tuple[str, str, Step] | None]
 
 def propose(task: Task, output: str, step: Step) -> Fix | None:
     """The first row of the table that knows this error, None when none does."""
-    for pattern, row in TABLE[task.ecosystem]:
+    for pattern, row in TABLE.get(task.ecosystem, ()):
         if (match := re.search(pattern, output)) and (change := row(match, step, task)):
             return Fix(_line_of(output, match), *change)
     return None

@@ -24,7 +24,9 @@ class Task:
 
     @property
     def pinned(self) -> str:
-        """The requirement as the ecosystem's installer takes it: `x==1.2` or `x@1.2`."""
+        """The requirement as the ecosystem's installer takes it: `x==1.2` or `x@1.2`. A repository by its commit."""
+        if self.source_type == "repository":
+            return f"{self.name} at commit {self.version}"
         return f"{self.name}{'==' if self.ecosystem == 'pypi' else '@'}{self.version}"
 
 

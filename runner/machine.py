@@ -13,7 +13,10 @@ INSTRUCTIONS = Path(__file__).with_name("instructions")
 REPORT = f"{HOME}/report.json"
 SESSION = f"{HOME}/session.jsonl"
 CA_INSIDE = "/argusic/extra-ca.pem"
-CA_VARIABLES = ("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "NPM_CONFIG_CAFILE")
+CA_VARIABLES = (
+    *("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE"),
+    *("NODE_EXTRA_CA_CERTS", "NPM_CONFIG_CAFILE", "GIT_SSL_CAINFO"),
+)
 
 
 def spec(sandbox: Sandbox, mounts: tuple[Mount, ...], extra_ca: Path | None, limits: Limits = LIMITS) -> Spec:

@@ -33,7 +33,7 @@ _FAILURES = {
 class Registry:
     """As `Source`."""
 
-    def fetch(self, subject: Subject, sandbox: Sandbox, extra_ca: Path | None) -> Brief:
+    def fetch(self, subject: Subject, sandbox: Sandbox, extra_ca: Path | None, folder: Path) -> Brief:
         """As `Source.fetch`."""
         pin = subject.pin
         file, readme = self._ask(subject, sandbox, extra_ca)

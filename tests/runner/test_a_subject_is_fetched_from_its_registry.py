@@ -32,10 +32,10 @@ def extra_ca() -> Path | None:
 
 
 @pytest.fixture
-def fetch(sandbox, extra_ca):
+def fetch(sandbox, extra_ca, tmp_path):
     def one(purl: str):
         try:
-            return source("package").fetch(subject(purl), sandbox, extra_ca)
+            return source("package").fetch(subject(purl), sandbox, extra_ca, tmp_path)
         except FetchFailed as error:
             if error.reason is Reason.INFRA_NETWORK:
                 pytest.skip(f"no package registry can be reached: {error}")
@@ -68,11 +68,11 @@ def test_a_version_that_no_registry_serves_is_said_to_be_unavailable(fetch, purl
 
 
 @pytest.mark.parametrize("purl", ["pkg:pypi/six@1.17.0", "pkg:npm/is-number@7.0.0"])
-def test_without_a_network_the_reason_is_the_network(sandbox, monkeypatch, purl):
+def test_without_a_network_the_reason_is_the_network(sandbox, monkeypatch, tmp_path, purl):
     real = registry_module.spec
     monkeypatch.setattr(registry_module, "spec", lambda *given: real(*given)._replace(network="none"))
     monkeypatch.setattr(registry_module, "TRIES", 1)
     with pytest.raises(FetchFailed) as error:
-        source("package").fetch(subject(purl), sandbox, None)
+        source("package").fetch(subject(purl), sandbox, None, tmp_path)
     assert error.value.reason is Reason.INFRA_NETWORK
     assert not source("package").reachable(subject(purl), sandbox, None)

@@ -30,6 +30,7 @@ from runner.masker import Masker
 from runner.recorder import Recorder
 from runner.sandbox import PROJECT, FileRefused, Machine, Mount
 from runner.sources import FetchFailed, source
+from runner.sources.prepare import prepare
 from runner.spool import RECORD, Begun, claimed, commitment_key
 from runner.story import Story
 from runner.watch import Ended, Halt, drain, run, watch
@@ -101,7 +102,9 @@ class Attempt:
             raise OSError(errno.ENOSPC, f"less than {FREE_BYTES >> 30} GiB free on the runner")
         began = time.monotonic()
         kind = source(self.subject.source_type)
-        self.brief = kind.fetch(self.subject, self.condition.sandbox, self.condition.extra_ca)
+        folder = self.spool / "subject"
+        self.brief = kind.fetch(self.subject, self.condition.sandbox, self.condition.extra_ca, folder)
+        self.story.incidents += self.brief.incidents
         self.story.fetched = self.brief.fetched
         self.story.fetch_ms = int((time.monotonic() - began) * 1000)
 
@@ -111,6 +114,7 @@ class Attempt:
         sandbox = self.condition.sandbox
         machine = sandbox.start(spec(sandbox, self._mounts(), self.condition.extra_ca, self.condition.limits))
         try:
+            prepare(machine, self.brief, self.halt)
             self._agent(machine)
             if self.story.ended.by != "harness":
                 self._collect(machine)
@@ -261,6 +265,7 @@ class Attempt:
             Mount(folder / "task.json", "/argusic/task.json"),
             Mount(INSTRUCTIONS / f"{self.agent.instructions}.md", "/argusic/instructions.md"),
             Mount(INSIDE, "/argusic/inside"),
+            *self.brief.files,
         ]
         if self.brief.readme is not None:
             _readable(folder / "README.md", self.brief.readme)

@@ -53,7 +53,7 @@ class LocalSource:
 
     here = True
 
-    def fetch(self, subject: object, sandbox: object, extra_ca: object) -> Brief:
+    def fetch(self, subject: object, sandbox: object, extra_ca: object, folder: object) -> Brief:
         return Brief("pypi", "six", "1.17.0", README, (Fetched(name="six.whl", bytes=1, digest="sha256:" + "0" * 64),))
 
     def reachable(self, subject: object, sandbox: object, extra_ca: object) -> bool:

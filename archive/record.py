@@ -30,6 +30,7 @@ class Incident(Model):
         "process-limit",
         "report-counts-differ",
         "report-refused",
+        "suspended",
         "subject-moved",
         "submodule-missing",
     ]

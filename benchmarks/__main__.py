@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import attempt, help_text, pool, recorder, records
+from benchmarks import attempt, help_text, machine, pool, recorder, records
 from benchmarks.measure import Measured
 
 
 def main(names: list[str]) -> int:
     """Runs the benchmarks called `names`, or all."""
-    known = {"help": help_text, "attempt": attempt, "recorder": recorder, "records": records, "pool": pool}
+    known = {
+        "help": help_text,
+        "attempt": attempt,
+        "machine": machine,
+        "recorder": recorder,
+        "records": records,
+        "pool": pool,
+    }
     unknown = [name for name in names if name not in known]
     if unknown:
         print(f"no benchmark {unknown[0]!r}; one of {', '.join(known)}", file=sys.stderr)

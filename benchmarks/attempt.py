@@ -37,7 +37,7 @@ def bench() -> list[Measured]:
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         root.chmod(0o755)
-        declare(root, "pkg:pypi/six@1.17.0", agents=[], controls=["control-nop"])
+        declare(root, "pkg:pypi/six@1.17.0", agents=[], controls=["control-nop"], demonstration=True)
         write_plan(root, "first")
         ready = condition(root, "first", Bubblewrap(), None)
         attempt_module.source = lambda _: AtHand()  # type: ignore[assignment,return-value]

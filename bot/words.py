@@ -50,6 +50,7 @@ INCIDENTS = {
     "report-refused": "the report was refused",
     "subject-moved": "the project answers at another address",
     "submodule-missing": "a repository that it includes could not be fetched",
+    "suspended": "the runner was suspended for a while",
 }
 GUARANTEES = {
     "enforced": "more is refused by the machine itself",

@@ -154,7 +154,10 @@ class Attempt:
             self._incident("disk-limit", "the machine's disk was full at some moment")
         if used.peak_processes >= self.condition.limits.processes:
             self._incident("process-limit", f"{used.peak_processes} processes at some moment")
-        drift = abs((time.time() - story.started_at) * 1000 - self.journal.ms())
+        suspended = self.journal.suspended_ms()
+        if suspended > CLOCK_DRIFT_MS:
+            self._incident("suspended", f"the runner was suspended for {suspended} ms, which no budget counts")
+        drift = abs((time.time() - story.started_at) * 1000 - self.journal.ms() - suspended)
         if drift > CLOCK_DRIFT_MS:
             self._incident("clock-jump", f"the wall clock moved by {int(drift)} ms against the monotonic one")
 

@@ -32,7 +32,7 @@ ExtraCa = Annotated[
 SandboxKind = Annotated[
     Kind, typer.Option("--sandbox", help="What makes the disposable machines; auto: docker where an engine answers.")
 ]
-AtOnce = Annotated[int, typer.Option(min=1, max=64, help="Attempts at the same time.")]
+AtOnce = Annotated[int, typer.Option("--jobs", "-j", min=1, max=64, help="Attempts at the same time.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines.")]
 
 

@@ -20,6 +20,7 @@ from archive.plan import Harness, Job, Plan
 from archive.record import Environment, Limit
 from archive.store import FolderStore
 from archive.subject import Subject
+from runner.gpu import gpu_present
 from runner.machine import LIMITS
 from runner.sandbox import Limits, Sandbox
 
@@ -78,6 +79,8 @@ def condition(root: Path, cycle_id: str, sandbox: Sandbox, extra_ca: Path | None
             f"{measuring.digest[:19]}…; a harness changes only between cycles"
         )
     check_pins(root, plan)
+    if any(job.tier == "gpu" for job in plan.jobs) and not gpu_present():
+        raise ArgusicError(f"cycle {cycle_id} has attempts of the tier gpu, and this runner has no GPU")
     agents = {name: agent for name, agent in pools.agents(root).items() if name in cycle.agents}
     return Condition(
         root=root,

@@ -20,6 +20,7 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self._began = time.monotonic_ns()
+        self._asleep = _asleep_ms()
         self._file = (folder / LOG).open("ab", 0)
         self.error: OSError | None = None
 
@@ -43,6 +44,10 @@ class Journal:
         except OSError as error:
             self.error = self.error or error
 
+    def suspended_ms(self) -> int:
+        """How long this computer was suspended since the attempt began, in milliseconds; no other clock counts that."""
+        return _asleep_ms() - self._asleep
+
     def ms(self) -> int:
         """Milliseconds since the attempt began."""
         return (time.monotonic_ns() - self._began) // 1_000_000
@@ -50,3 +55,7 @@ class Journal:
     def close(self) -> None:
         """Ends the log."""
         self._file.close()
+
+
+def _asleep_ms() -> int:
+    return (time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()) // 1_000_000

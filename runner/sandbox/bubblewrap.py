@@ -115,7 +115,8 @@ def _filter() -> IO[bytes]:
 def explain_refusal(said: str) -> str:
     """What bubblewrap said when it could not start, in words that tell what to do."""
     text = f"a machine could not be started: {said or 'bubblewrap ended without a word'}"
-    if any(word in said for word in ("Operation not permitted", "setting up uid map", "No permissions to create")):
+    signs = ("Operation not permitted", "setting up uid map", "No permissions to create", "setresuid failed")
+    if any(sign in said for sign in signs):
         text += (
             "\nThis system does not let ordinary users make user namespaces. Allow it (sysctl "
             "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0, or "

@@ -65,5 +65,5 @@ def _advice(said: str) -> str:
         ("no space left", "its disk is full"),
     ):
         if word.lower() in said.lower():
-            return f"{advice} ({said})"
+            return advice
     return said

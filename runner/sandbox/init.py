@@ -189,7 +189,7 @@ class Init:
         with contextlib.suppress(ChildProcessError):
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
                 ended.append(found)
-        if self.kernel_holds_memory and (killed := kills()) > self.killed:
+        if (killed := kills()) > self.killed:
             self.killed, self.unexplained = killed, time.monotonic()
         for pid, status in ended:
             self.ended(pid, status)
@@ -228,7 +228,8 @@ class Init:
             return
         if total > self.limits["memory_bytes"]:
             # Pages that several processes share were counted for each of them: now exactly, which takes longer.
-            held = {pid: memory_bytes(str(pid), "smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) for pid in held}
+            with self.as_user():
+                held = {pid: memory_bytes(str(pid), "smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) for pid in held}
             total = sum(held.values())
         self.peak_memory = max(self.peak_memory, total)
         if held and total > self.limits["memory_bytes"]:

@@ -9,7 +9,7 @@ import select
 import socket
 import time
 from collections.abc import Iterator
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
 
 from archive.errors import MachineError
 from archive.record import Guarantee
@@ -87,13 +87,16 @@ def probe(sandbox: Sandbox, limits: Limits) -> dict[str, Guarantee]:
 
     Raises MachineError where that cannot be found out.
     """
-    with _machine(sandbox, limits, "none") as machine:
-        forked, written, files, quota = json.loads(_run(sandbox, machine, REACH.format(**limits._asdict())))
+    with ThreadPoolExecutor(2) as pool, contextlib.ExitStack() as machines:
+        waiting = [pool.submit(sandbox.start, Spec((), ENV, limits, "open")) for _ in range(2)]
+        one, two = (machines.enter_context(_ended(future.result())) for future in waiting)
+        network = _network(sandbox, one, two)
+        one.stop()
+        forked, written, files, quota = json.loads(_run(sandbox, one, REACH.format(**limits._asdict())))
         # Left by the trial before, and none of them may use memory that the next one asks for.
-        machine.stop()
-        ended, said = run(
-            _python(sandbox, machine, HOLD.format(**limits._asdict())), seconds=SECONDS, most_bytes=1 << 16
-        )
+        one.stop()
+        session = _python(sandbox, one, HOLD.format(**limits._asdict()))
+        ended, said = run(session, seconds=SECONDS, most_bytes=1 << 16)
     held = max((int(word) for word in said.split() if word.isdigit()), default=0) << 20
     stopped = ended.by == "memory-limit"
     found: dict[str, Guarantee] = {
@@ -103,29 +106,27 @@ def probe(sandbox: Sandbox, limits: Limits) -> dict[str, Guarantee]:
         "open_files": "enforced" if files < limits.open_files + 8 else "absent",
         "disk_bytes": "enforced" if written <= limits.disk_bytes else "absent",
     }
-    return found | _network(sandbox, limits)
+    return found | network
 
 
 def look_inside(sandbox: Sandbox) -> Inside:
     """System and Python of a machine."""
     program = "import platform as p; print(p.freedesktop_os_release()['PRETTY_NAME']); print(p.python_version())"
-    with _machine(sandbox, SMALL, "none") as machine:
+    with _ended(sandbox.start(Spec((), ENV, SMALL, "none"))) as machine:
         system, python = _run(sandbox, machine, program).splitlines()
     return Inside(system, python)
 
 
-def _network(sandbox: Sandbox, limits: Limits) -> dict[str, Guarantee]:
+def _network(sandbox: Sandbox, one: Machine, two: Machine) -> dict[str, Guarantee]:
     """Who can be reached: from inside a service of the runner and another machine, from the runner a machine."""
-    with _machine(sandbox, limits, "open") as one, _machine(sandbox, limits, "open") as two:
-        # Every address of the runner, and of the engine's bridge.
-        own = [*firewall.own_addresses(), "127.0.0.1"]
-        with socket.create_server(("0.0.0.0", 0)) as server:
-            to_runner = _run(sandbox, one, CALL, server.getsockname()[1], *own)
-        session = _python(sandbox, two, LISTEN)
-        port = _first_line(session)
-        address = _run(sandbox, two, "import socket; print(socket.gethostbyname(socket.gethostname()))").strip()
-        to_machine = _run(sandbox, one, CALL, port, address, *own)
-        from_runner = any(_connects(place, port) for place in (address, *own))
+    # Every address of the runner, and of the engine's bridge.
+    own = [*firewall.own_addresses(), "127.0.0.1"]
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        to_runner = _run(sandbox, one, CALL, server.getsockname()[1], *own)
+    port = _first_line(_python(sandbox, two, LISTEN))
+    address = _run(sandbox, two, "import socket; print(socket.gethostbyname(socket.gethostname()))").strip()
+    to_machine = _run(sandbox, one, CALL, port, address, *own)
+    from_runner = any(_connects(place, port) for place in (address, *own))
 
     def guarantee(reached: bool) -> Guarantee:
         return "absent" if reached else "enforced"
@@ -150,15 +151,14 @@ def _first_line(session: Session) -> int:
 
 def _connects(address: str, port: int) -> bool:
     try:
-        socket.create_connection((address, port), 1).close()
+        socket.create_connection((address, port), 0.3).close()
     except OSError:
         return False
     return True
 
 
 @contextlib.contextmanager
-def _machine(sandbox: Sandbox, limits: Limits, network: Any) -> Iterator[Machine]:
-    machine = sandbox.start(Spec((), ENV, limits, network))
+def _ended(machine: Machine) -> Iterator[Machine]:
     try:
         yield machine
     finally:

@@ -236,7 +236,7 @@ def _machine(place: Address, sandbox: Sandbox, extra_ca: Path | None) -> Machine
     mounts = [Mount(PROGRAM, "/argusic/git.py")]
     if place.mirror is not None:
         mounts.append(Mount(place.mirror, INSIDE))
-    return sandbox.start(spec(tuple(mounts), extra_ca))
+    return sandbox.start(spec(sandbox, tuple(mounts), extra_ca))
 
 
 def _trouble(link: Link) -> str:

@@ -17,6 +17,7 @@ from archive.canonical import canonical, digest
 from archive.ledger import Ledger
 from archive.reasons import Reason
 from bot.plan import write_plan
+from runner.gpu import gpu_present
 from tests.runner.scripted import report
 from tests.support.make import declare
 
@@ -278,3 +279,14 @@ def test_what_a_plan_pins_is_checked_before_an_attempt_is_made(root, path):
     status, lines, err = run(root, QUICK)
     assert (status, lines) == (2, [])
     assert f"{path}: is not what the plan pinned" in err
+
+
+def test_a_cycle_with_a_gpu_tier_is_refused_before_any_attempt_on_a_runner_without_one(tmp_path, sandbox):
+    if gpu_present():
+        pytest.skip("this computer has a GPU")
+    subject = {"id": "pkg:pypi/six@1.17.0", "tier": "gpu"}
+    declare(tmp_path, subject, agents=["agent-a"], demonstration=True)
+    write_plan(tmp_path, "first")
+    status, lines, err = run(tmp_path, QUICK)
+    assert (status, lines) == (2, [])
+    assert "attempts of the tier gpu, and this runner has no GPU" in err

@@ -217,6 +217,27 @@ def test_a_person_who_stops_the_run_during_the_replay_does_not_wait_for_it(one):
     assert (record.validity, record.outcome, record.claims.replay) == ("valid", "pass_full", "not-run")
 
 
+def test_a_computer_that_slept_during_an_attempt_is_an_incident_and_takes_nothing_from_the_budget(one, monkeypatch):
+    slept = iter([5_000, 65_000])
+    monkeypatch.setattr("runner.journal._asleep_ms", lambda: next(slept))
+    real, began = time.time, time.time()
+    monkeypatch.setattr(time, "time", lambda: real() + (60 if real() > began + 0.3 else 0))
+    record = one.make("sleep 0.5; " + GOOD)
+    assert record.outcome is Outcome.PASS_FULL
+    assert [(item.kind, item.detail) for item in record.incidents] == [
+        ("suspended", "the runner was suspended for 60000 ms, which no budget counts")
+    ]
+    assert record.times.agent_ms < 30_000
+
+
+def test_a_wall_clock_that_jumps_is_an_incident_and_takes_nothing_from_the_budget(one, monkeypatch):
+    real, began = time.time, time.time()
+    monkeypatch.setattr(time, "time", lambda: real() - (3600 if real() > began + 0.3 else 0))
+    record = one.make("sleep 0.5; " + GOOD)
+    assert (record.outcome, [item.kind for item in record.incidents]) == (Outcome.PASS_FULL, ["clock-jump"])
+    assert record.times.agent_ms < 30_000
+
+
 def test_a_value_that_was_handed_in_is_masked_everywhere(one):
     secret = "sk-test-4f9c2b7e1d"
     loud = (

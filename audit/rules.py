@@ -19,8 +19,6 @@ from audit.finding import Checked, Finding, explained, place
 from audit.methodology import methodology
 from audit.workflows import workflows
 
-APART = ("inbound_connections_refused", "isolation_of_attempts", "isolation_of_runner_services")
-"""What keeps a machine apart; where one is absent the record can only be a demonstration's (MEASUREMENT §5)."""
 GRACE_MS = 60_000
 """How long after the end of its budget an attempt may take to be ended, on a machine that is busy."""
 
@@ -97,7 +95,8 @@ def _numbers(
         right = edition.budget_minutes(record.tier) or "no such budget"
         yield f"{record.tier} budget {record.budget_minutes} minutes; edition {record.edition} says {right}"
     for name, limit in sorted(record.environment.limits.items()):
-        if name in APART and limit.guarantee == "absent" and not cycle.demonstration:
+        # As the runner refuses it before it begins (MEASUREMENT §5).
+        if limit.guarantee == "absent" and not cycle.demonstration:
             yield f"{name.replace('_', ' ')}: absent from its machine; only a demonstration may use such a machine"
     cap = edition.key_cap_micro_usd if edition else None
     if record.key.kind == "own" and cap is not None and record.key.cap_micro_usd != cap:

@@ -20,7 +20,7 @@ SMALL = Limits(cpus=1, memory_bytes=128 << 20, processes=24, open_files=64, disk
 ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 SECONDS = 30
 REACH = """
-import json, os
+import ctypes, json, os
 forked = 0
 try:
     while forked < {processes} + 8:
@@ -44,15 +44,19 @@ try:
 except OSError:
     pass
 quota = 0
-if len(files) > 3:
-    os.close(files.pop()), os.close(files.pop())
+for _ in range(4):
+    if files:
+        os.close(files.pop())
 for name in ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu.max"):
     try:
         with open(name) as file:
             quota = int(file.read().split()[0].replace("max", "0"))
     except OSError:
         pass
-print(json.dumps([forked, written, len(files) + 2, quota]))
+kernel = ctypes.CDLL(None)
+keyctl = 250 if os.uname().machine == "x86_64" else 219
+filtered = kernel.syscall(keyctl, 0, -3, 1) < 0 and kernel.unshare(0x10000000) < 0
+print(json.dumps([forked, written, len(files) + 4, quota, filtered]))
 """
 HOLD = """
 import time
@@ -92,7 +96,7 @@ def probe(sandbox: Sandbox, limits: Limits) -> dict[str, Guarantee]:
         one, two = (machines.enter_context(_ended(future.result())) for future in waiting)
         network = _network(sandbox, one, two)
         one.stop()
-        forked, written, files, quota = json.loads(_run(sandbox, one, REACH.format(**limits._asdict())))
+        forked, written, files, quota, filtered = json.loads(_run(sandbox, one, REACH.format(**limits._asdict())))
         # Left by the trial before, and none of them may use memory that the next one asks for.
         one.stop()
         session = _python(sandbox, one, HOLD.format(**limits._asdict()))
@@ -100,6 +104,7 @@ def probe(sandbox: Sandbox, limits: Limits) -> dict[str, Guarantee]:
     held = max((int(word) for word in said.split() if word.isdigit()), default=0) << 20
     stopped = ended.by == "memory-limit"
     found: dict[str, Guarantee] = {
+        "system_call_filter": "enforced" if filtered else "absent",
         "cpus": "enforced" if quota > 0 else "absent",
         "memory_bytes": "absent" if not stopped else "enforced" if held <= limits.memory_bytes else "watched",
         "processes": "enforced" if forked < limits.processes + 8 else "absent",

@@ -22,7 +22,7 @@ import docker
 
 from archive.errors import MachineError
 from archive.record import Guarantee
-from runner.sandbox import HOME, Inside, Mount, Spec, firewall
+from runner.sandbox import HOME, Inside, Limits, Mount, Spec, firewall
 from runner.sandbox import disk as disks
 from runner.sandbox.control import ControlledMachine
 from runner.sandbox.engine import connect, told
@@ -124,6 +124,8 @@ class Docker:
         if found["memory_bytes"] == "enforced" and not disks.available():
             # The kernel holds memory and disk together; in so small a machine that looks like the same.
             found["memory_bytes"] = "watched"
+        if self.settings["NCPU"] < Limits().cpus:
+            found["cpus"] = "absent"  # This computer has fewer than every attempt is to have.
         return found
 
     @cached_property
@@ -245,7 +247,6 @@ def _config(sandbox: Docker, spec: Spec, door: Path, disk: disks.Disk | None) ->
         "ShmSize": SHARED_MEMORY_BYTES,
         "LogConfig": {"Type": "none"},
         "NetworkMode": "bridge" if spec.network == "open" else "none",
-        "Sysctls": {"net.ipv6.conf.all.disable_ipv6": "1"} if spec.network == "open" else {},
         "Memory": held,
         "MemorySwap": held,
         "PidsLimit": limits.processes,

@@ -13,6 +13,8 @@ from archive.agent import Agent
 from archive.cycle import Cycle
 from archive.edition import Edition
 from archive.errors import DataError, DataErrors
+from archive.image import Image
+from archive.limits import MachineLimits
 from archive.model import M, line_of, read_model
 from archive.plan import Plan
 from archive.source_type import SourceType
@@ -33,6 +35,29 @@ def agents(root: Path) -> dict[str, Agent]:
 def source_types(root: Path) -> dict[str, SourceType]:
     """All declared source types by id."""
     return _folder(root / "pools/sources", SourceType, "id")
+
+
+def images(root: Path) -> dict[str, Image]:
+    """The published images by variant; none where none was built yet."""
+    found = {path.stem: read_json(Image, path) for path in sorted((root / "pools/images").glob("*.json"))}
+    for name, image in found.items():
+        if image.variant != name:
+            raise DataError(image_path(root, name), "variant", f"must be {name!r}, the file's name")
+    return found
+
+
+def image_path(root: Path, variant: str) -> Path:
+    """Where the image of a variant is published."""
+    return root / f"pools/images/{variant}.json"
+
+
+def limits(root: Path) -> MachineLimits | None:
+    """What a machine may use; None where this checkout does not say so."""
+    path = root / "pools/limits.toml"
+    if not path.is_file():
+        return None
+    source, data = _toml(path)
+    return read_model(MachineLimits, data, path, source)
 
 
 def cycle_ids(root: Path) -> list[str]:

@@ -16,7 +16,9 @@ from archive.agent import Agent
 from archive.canonical import canonical
 from archive.cycle import Cycle
 from archive.edition import Edition
+from archive.image import Image
 from archive.ledger import Line
+from archive.limits import MachineLimits
 from archive.model import Model
 from archive.plan import Plan
 from archive.record import Record
@@ -37,7 +39,9 @@ DOCUMENTS: dict[str, Any] = {
     "agent": Agent,
     "cycle": Cycle,
     "edition": Edition,
+    "image": Image,
     "ledger-line": Line,
+    "limits": MachineLimits,
     "plan": Plan,
     "pool": Pool,
     "record": Record,

@@ -11,6 +11,8 @@ from archive.reasons import POLICIES, reruns
 from bot import words
 from bot.environment import rendered
 from bot.render_board import board_pages
+from bot.render_environment import PAGE as ENVIRONMENT
+from bot.render_environment import environment_page
 from bot.render_summary import summary_pages
 from bot.render_verdicts import verdict_pages
 from bot.results import CycleResult, results
@@ -38,6 +40,7 @@ def pages(root: Path, found: list[CycleResult]) -> dict[str, bytes]:
     made |= board_pages(found, newest, places)
     made |= summary_pages(found, places)
     made |= {
+        ENVIRONMENT: environment_page(pools.images(root), pools.limits(root)),
         "docs/methodology.md": _methodology(list(editions.values())),
         "docs/sources.md": rendered("sources.md.j2", rows=source_rows(types, found)),
         "docs/changes.md": rendered("changes.md.j2", editions=edition_changes(editions, found)),

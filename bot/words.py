@@ -136,6 +136,16 @@ def moment(milliseconds: int) -> str:
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
+def megabytes(size: int) -> str:
+    """A number of bytes in whole millions, such as "538 MB"."""
+    return f"{(size + 500_000) // 1_000_000} MB"
+
+
+def gibibytes(size: int) -> str:
+    """A number of bytes as memory is counted, such as "4 GiB" or "1.5 GiB"."""
+    return f"{decimal(Fraction(size, 1 << 30))} GiB"
+
+
 def usd(micro: int) -> str:
     """Millionths of a US dollar as dollars, such as "3 USD" or "0.25 USD"."""
     return f"{decimal(Fraction(micro, 1_000_000))} USD"

@@ -39,6 +39,7 @@ def documents(root: Path) -> dict[str, list[Any]]:
     """Real documents of each kind, as JSON types."""
     found: dict[str, list[Any]] = {
         "plan": [json.loads(pools.plan_path(root, "first").read_bytes())],
+        "image": [json.loads(path.read_bytes()) for path in (CHECKOUT / "pools/images").glob("*.json")],
         "record": [json.loads(path.read_bytes()) for path in records.paths(root)],
         "ledger-line": [json.loads(line) for line in ledger.ledger_path(root, "first").read_bytes().splitlines()],
     }
@@ -47,6 +48,7 @@ def documents(root: Path) -> dict[str, list[Any]]:
         ("agent", "pools/agents/*.toml"),
         ("cycle", "pools/cycles/*/cycle.toml"),
         ("edition", "pools/editions/*.toml"),
+        ("limits", "pools/limits.toml"),
         ("pool", "pools/cycles/*/public.toml"),
         ("source-type", "pools/sources/*.toml"),
     ):
@@ -60,7 +62,7 @@ def test_the_files_in_the_repository_are_current() -> None:
 
 
 def test_writing_them_again_changes_nothing_and_removes_what_is_no_document(tmp_path: Path) -> None:
-    assert len(schemas.write(tmp_path)) == len(schemas.DOCUMENTS) == 9
+    assert len(schemas.write(tmp_path)) == len(schemas.DOCUMENTS) == 11
     (tmp_path / "old.schema.json").write_text("{}")
     assert schemas.write(tmp_path) == [tmp_path / "old.schema.json"]
     assert schemas.write(tmp_path) == []
@@ -81,7 +83,7 @@ def test_an_unknown_key_a_missing_key_and_a_wrong_type_do_not(root: Path, name: 
     assert not check.is_valid([document])
     for key in set(document) - {"decided", "stated_effective", "heavy_repository_mb", "key_cap_micro_usd", "verdict"}:
         assert not check.is_valid({k: v for k, v in document.items() if k != key}), key
-        assert not check.is_valid(document | {key: {"wrong": "type"}}), key
+        assert not check.is_valid(document | {key: [{"wrong": "type"}]}), key
 
 
 @pytest.mark.parametrize(

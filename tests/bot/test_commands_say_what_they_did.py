@@ -61,7 +61,7 @@ def test_close_tells_the_pull_request_and_where_it_lies(tmp_path: Path) -> None:
     assert status == 0
     assert said.splitlines() == [
         "cycle first closed: 3 records",
-        "pages changed: 6",
+        "pages changed: 7",
         f"pull request 1 (argusic/publish-first): open, created; see {tmp_path / 'forge/pulls/1.md'}",
     ]
     path = tmp_path / "forge/pulls/1.json"
@@ -106,9 +106,9 @@ def test_build_writes_what_differs_and_check_only_tells(tmp_path: Path) -> None:
     assert status == 1
     assert "docs/board.md: missing" in said
     assert not (tmp_path / "docs").exists()
-    assert run(tmp_path, "build")[1].splitlines()[-1] == "6 pages, 6 changed"
-    assert run(tmp_path, "build") == (0, "6 pages, 0 changed\n")
-    assert run(tmp_path, "build", "--check") == (0, "6 pages, 0 different\n")
+    assert run(tmp_path, "build")[1].splitlines()[-1] == "7 pages, 7 changed"
+    assert run(tmp_path, "build") == (0, "7 pages, 0 changed\n")
+    assert run(tmp_path, "build", "--check") == (0, "7 pages, 0 different\n")
     page = tmp_path / "docs/board.md"
     page.write_text(page.read_text().replace("100", "101"))
     (tmp_path / "docs/cycles/old").mkdir()
@@ -116,7 +116,7 @@ def test_build_writes_what_differs_and_check_only_tells(tmp_path: Path) -> None:
     (tmp_path / "docs/guide.md").write_text("A person wrote this.\n")
     assert run(tmp_path, "build", "--check") == (
         1,
-        "docs/board.md: differs\ndocs/cycles/old/summary.md: left over\n6 pages, 2 different\n",
+        "docs/board.md: differs\ndocs/cycles/old/summary.md: left over\n7 pages, 2 different\n",
     )
     assert run(tmp_path, "build")[1].splitlines()[:2] == [
         "docs/board.md: written",

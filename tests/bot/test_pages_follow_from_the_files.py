@@ -22,7 +22,7 @@ from bot.render_verdicts import packed
 from tests.support.make import CHECKOUT, Change, declare, failed, invalid, make_record, make_root, passed, silent
 from tests.support.markdown import TEXT, inline, links, tables, tokens
 
-PAGES = {"docs/board.md", "docs/changes.md", "docs/methodology.md", "docs/sources.md", "docs/verdicts.md"}
+PAGES = {f"docs/{name}.md" for name in ("board", "changes", "environment", "methodology", "sources", "verdicts")}
 EVIL = (
     "</td> | `x` | <script>alert(1)</script> [a](http://b) @everyone #1 \u202e\u200b\x1b[31m\n\n# Head\n---\n```\n- a"
 )

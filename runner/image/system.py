@@ -9,6 +9,7 @@ from pathlib import Path
 
 from archive.errors import MachineError
 from runner.image.command import run
+from runner.image.keystore import normalised
 from runner.image.recipe import Recipe
 from runner.sandbox import HOME, PROJECT
 
@@ -16,6 +17,7 @@ USER = 1000
 HOSTNAME = "argusic"
 MOUNT_POINT = "argusic"
 """Folder into which the runner mounts what it gives to one attempt."""
+KEYSTORE = "etc/ssl/certs/java/cacerts"
 TRACES = (
     "dev/*",
     "etc/*-",
@@ -89,6 +91,9 @@ def finish(tree: Path, epoch: int) -> None:
         (tree / "etc" / name).write_text(text)
         (tree / "etc" / name).chmod(0o644)
     _user(tree / "etc", epoch)
+    store = tree / KEYSTORE
+    if store.is_file():
+        store.write_bytes(normalised(store.read_bytes(), epoch))
     home = tree / HOME.lstrip("/")
     for folder, owner in ((home, USER), (tree / PROJECT.lstrip("/"), USER), (tree / MOUNT_POINT, 0)):
         folder.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ from typing import Annotated
 import typer
 
 from archive import atomic, pools
-from archive.errors import ArgusicError, DataErrors
+from archive.errors import ArgusicError, DataErrors, MachineError
 from archive.harness import harness
 from archive.reasons import Reason
 from audit.append_only import append_only
@@ -57,6 +57,8 @@ def demo(
     root = place / "checkout"
     verb = "going on with" if goes_on else "beginning"
     print(f"{verb} a demonstration in {shown(place)}: control agents, real packages, no model, no key")
+    if sandbox is not Kind.BUBBLEWRAP:
+        bring_image()
     chosen = chosen_for(root, CYCLE, sandbox)
     halt = Halt()
     alarm = threading.Timer(minutes * 60, halt.now, (Reason.INFRA_DEMO_DEADLINE, f"{minutes} minutes were over"))
@@ -72,6 +74,23 @@ def demo(
     tell(place, published, findings, time.monotonic() - began)
     if findings:
         raise typer.Exit(1)
+
+
+def bring_image() -> None:
+    """Builds the small image where an engine answers that has none; what keeps it from that is said, and no more."""
+    from runner.image.build import build
+    from runner.image.engine import NoSuchImage, engine
+    from runner.sandbox.container import IMAGE
+
+    try:
+        with engine() as found:
+            try:
+                found.inspect(IMAGE)
+            except NoSuchImage:
+                print(f"building the image {IMAGE}, once")
+                build("slim", IMAGE, None, found.load, lambda said: print(f"  {said}"))
+    except MachineError as error:
+        print(f"no image: {error}")
 
 
 def scratch(code: Path, folder: Path) -> tuple[Path, bool]:

@@ -14,6 +14,7 @@ Count = Annotated[int, Field(gt=0)]
 class MachineLimits(Model):
     """pools/limits.toml: the same for every attempt; each record repeats them with how well they were held."""
 
+    cpus: Count
     memory_bytes: Count
     processes: Count
     open_files: Count

@@ -11,7 +11,8 @@ from bot.environment import rendered
 
 PAGE = "docs/environment.md"
 LIMITS = {
-    "memory_bytes": "memory",
+    "cpus": "processors",
+    "memory_bytes": "memory, without swap",
     "processes": "processes",
     "open_files": "open files of a process",
     "disk_bytes": "disk, all that can be written",

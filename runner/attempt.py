@@ -137,6 +137,7 @@ class Attempt:
             began = time.monotonic()
             seconds, most = self.job.budget_minutes * 60.0, self.condition.ceiling_bytes
             story.ended = watch(session, recorder, seconds=seconds, most_bytes=most, halt=self.halt)
+            recorder.sync()  # Whatever happens from here, the agent's own time is on the disk.
             self.journal.step("stopped", by=story.ended.by, exit=story.ended.exit, agent_ms=story.ended.ms)
             used = machine.stop()
             drain(session, recorder)

@@ -23,7 +23,7 @@ def spec(sandbox: Sandbox, mounts: tuple[Mount, ...], extra_ca: Path | None, lim
     """A machine with `mounts` and the tools. Nothing of the runner's environment goes into it."""
     base = str(Path(sandbox.python).parent)
     # Before Node's own folder: the npm of the Node package does not start from there.
-    path = ["/argusic/bin", "/argusic/tools/node/bin", base, "/usr/local/bin", "/usr/bin", "/bin"]
+    path = ["/argusic/bin", "/opt/argusic/node/bin", base, "/usr/local/bin", "/usr/bin", "/bin"]
     env = {
         "HOME": HOME,
         "USER": "agent",

@@ -132,7 +132,7 @@ class Sandbox(Protocol):
         """What its machines are like inside."""
 
     def tools(self) -> tuple[Mount, ...]:
-        """What the runner must mount for Node and the MCP client to be under /argusic/tools."""
+        """What the runner must mount for Node and the MCP client to be under /opt/argusic."""
 
     def guarantees(self) -> dict[str, Guarantee]:
         """For each field of `Limits`, and for what keeps a machine apart: enforced, watched or absent."""

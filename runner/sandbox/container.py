@@ -53,8 +53,8 @@ class Docker:
         Raises MachineError where no engine answers or it has no such image.
         """
         self.folder = folder
-        self.engine = connect()
-        self.remover = connect(REMOVE_SECONDS)
+        self.engine = connect().api
+        self.remover = connect(REMOVE_SECONDS).api
         try:
             with told(f"image {image}"):
                 found = self.engine.inspect_image(image)

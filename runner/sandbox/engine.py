@@ -19,7 +19,7 @@ OLDEST = (1, 41)
 ENGINE_SECONDS = 60
 
 
-def connect(seconds: int = ENGINE_SECONDS) -> docker.APIClient:
+def connect(seconds: int = ENGINE_SECONDS) -> docker.DockerClient:
     """The engine that DOCKER_HOST, else the current context names, else the one of this computer.
 
     `seconds` is how long each of its answers may take.
@@ -27,21 +27,21 @@ def connect(seconds: int = ENGINE_SECONDS) -> docker.APIClient:
     """
     with told("no container engine can be reached"):
         client = _client(seconds)
-        found = client.version()["ApiVersion"]
+        found = client.api.version()["ApiVersion"]
     if tuple(map(int, found.split("."))) < OLDEST:
         client.close()
         raise MachineError(f"the container engine is too old (API {found}): Docker 20.10 or newer is needed")
     return client
 
 
-def _client(seconds: int) -> docker.APIClient:
+def _client(seconds: int) -> docker.DockerClient:
     if os.environ.get("DOCKER_HOST"):
-        return docker.DockerClient.from_env(version="auto", timeout=seconds).api
+        return docker.DockerClient.from_env(version="auto", timeout=seconds)
     name = os.environ.get("DOCKER_CONTEXT")
     context = ContextAPI.get_context(name) if name else ContextAPI.get_current_context()
     if context is None:
         raise DockerException(f"there is no docker context {name or 'of the name that is set'}")
-    return docker.APIClient(base_url=context.Host, tls=context.TLSConfig, version="auto", timeout=seconds)
+    return docker.DockerClient(base_url=context.Host, tls=context.TLSConfig, version="auto", timeout=seconds)
 
 
 @contextlib.contextmanager

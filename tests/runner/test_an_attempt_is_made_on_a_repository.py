@@ -43,7 +43,7 @@ def make(tmp_path, sandbox):  # noqa: F811
         agent = tmp_path / "root/pools/agents/control-readme.toml"
         agent.write_text(agent.read_text().replace("control-nop", "control-readme"))
         write_plan(tmp_path / "root", cycle)
-        limits = Limits(512 << 20, 128, 256, 64 << 20)
+        limits = Limits(memory_bytes=512 << 20, processes=128, open_files=256, disk_bytes=64 << 20)
         made = condition(tmp_path / "root", cycle, sandbox, None, limits)
         return Attempt(made, made.plan.jobs[0], Halt()).make()
 

@@ -189,7 +189,7 @@ def test_a_limit_that_only_one_record_has_is_named(root: Path) -> None:
 
 
 def test_how_well_a_limit_is_held_may_differ(root: Path) -> None:
-    forge(root, environment={"limits": {name: {"guarantee": "absent"} for name in made(root)[0].environment.limits}})
+    forge(root, environment={"limits": {name: {"guarantee": "watched"} for name in made(root)[0].environment.limits}})
     assert rules(root) == []
 
 

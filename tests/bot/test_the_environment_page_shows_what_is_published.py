@@ -32,7 +32,7 @@ def test_each_package_stands_with_its_version(tmp_path: Path) -> None:
     for name, version in (image.packages | image.tools).items():
         assert f"\n| `{name}` | `{version}` |\n" in said
     assert f"`{image.id}`" in said
-    assert "| memory | 4 GiB |" in said
+    assert "| memory, without swap | 4 GiB |" in said
     assert "`, `" in said
     assert "[slim](#image-slim)" in said
     assert '<a id="image-slim"></a>' in said

@@ -42,7 +42,7 @@ def test_without_mmdebstrap_it_names_the_package_and_the_other_way(tmp_path: Pat
 def test_without_an_engine_and_without_a_file_nothing_is_built(tmp_path: Path) -> None:
     status, _, error = argusic(tmp_path, "--variant", "slim", DOCKER_HOST=f"unix://{tmp_path}/none")
     assert status == 4
-    assert error.startswith("error: no container engine answers; start one, or name its socket in DOCKER_HOST")
+    assert error.startswith("error: no container engine can be reached: no engine listens there")
     assert error.rstrip().endswith("or keep the image as a file: --out FILE.tar")
 
 

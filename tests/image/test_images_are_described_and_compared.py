@@ -125,7 +125,10 @@ def test_a_published_image_is_shown_by_its_name() -> None:
 
 def test_a_reference_without_an_engine_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
-    with pytest.raises(MachineError, match="no container engine answers; start one, or name its socket in DOCKER_HOST"):
+    with pytest.raises(
+        MachineError,
+        match="no container engine can be reached: no engine listens there",
+    ):
         describe(tmp_path, "some/image:tag")
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import random
 import re
 import socket
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -40,7 +38,7 @@ def sandbox():
     """The one whose machines reach the loopback interface of the tests."""
     made = Bubblewrap()
     try:
-        made.start(spec((), None)).destroy()
+        made.start(spec(made, (), None)).destroy()
     except MachineError as error:
         pytest.skip(f"no bubblewrap here: {error}")
     return made
@@ -87,7 +85,7 @@ def laid(sandbox):
     machines = []
 
     def one(brief):
-        machine = sandbox.start(spec(brief.files, None))
+        machine = sandbox.start(spec(sandbox, brief.files, None))
         machines.append(machine)
         prepare(machine, brief, Halt())
         return machine
@@ -421,17 +419,3 @@ def test_the_checkout_file_names_only_public_addresses(tool, fetch, tmp_path, fo
     (part,) = json.loads((tmp_path / "subject/checkout.json").read_bytes())
     assert part == {"pack": "0.pack", "path": "", "url": "https://github.com/owner/tool", "commit": pinned}
     assert {path.name for path in (tmp_path / "subject").iterdir()} == {"0.pack", "checkout.json"}
-
-
-@pytest.mark.network
-def test_a_real_repository_is_fetched(sandbox, tmp_path):
-    named = os.environ.get("ARGUSIC_EXTRA_CA")
-    pinned = "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d"
-    one = subject(pinned, "octocat/Hello-World")
-    try:
-        brief = source("repository").fetch(one, sandbox, Path(named) if named else None, tmp_path / "subject")
-    except FetchFailed as error:
-        if error.reason is Reason.INFRA_NETWORK:
-            pytest.skip(f"GitHub cannot be reached: {error}")
-        raise
-    assert brief.readme == b"Hello World!\n"

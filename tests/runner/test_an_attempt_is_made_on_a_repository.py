@@ -39,7 +39,7 @@ FILES = {
 def make(tmp_path, sandbox):  # noqa: F811
     def one(pinned: str):
         line = {"id": f"pkg:github/owner/tool@{pinned}", "source_type": "repository"}
-        cycle = declare(tmp_path / "root", line, agents=[], controls=["control-readme"])
+        cycle = declare(tmp_path / "root", line, agents=[], controls=["control-readme"], demonstration=True)
         agent = tmp_path / "root/pools/agents/control-readme.toml"
         agent.write_text(agent.read_text().replace("control-nop", "control-readme"))
         write_plan(tmp_path / "root", cycle)

@@ -70,7 +70,7 @@ def watch(session: Session, sink: Sink, *, seconds: float, most_bytes: int, halt
     poller.register(session.fileno(), select.POLLIN)
     open_terminal = True
     closed = 0.0
-    synced = began
+    synced = asked = began
 
     def ended(by: EndedBy, status: int | None) -> Ended:
         return Ended(by, status, int((time.monotonic() - began) * 1000))
@@ -86,17 +86,21 @@ def watch(session: Session, sink: Sink, *, seconds: float, most_bytes: int, halt
             # something may open the terminal again.
             time.sleep(0.001 if time.monotonic() - closed < TICK_SECONDS else TICK_SECONDS)
             open_terminal = take(session.fileno(), sink)
-        status = session.poll()
-        if status is not None:
-            killed = any(event.main for event in session.memory_events)
-            return ended("memory-limit" if killed else "agent", status)
-        if time.monotonic() - began >= seconds:
+        now = time.monotonic()
+        # Asking costs more than reading a line. A program's end mostly ends its terminal too, which is seen at once.
+        if not open_terminal or now - asked >= TICK_SECONDS:
+            asked = now
+            status = session.poll()
+            if status is not None:
+                killed = any(event.main for event in session.memory_events)
+                return ended("memory-limit" if killed else "agent", status)
+        if now - began >= seconds:
             return ended("budget", None)
         if sink.size >= most_bytes:
             return ended("output-ceiling", None)
-        if time.monotonic() - synced >= SYNC_SECONDS:
+        if now - synced >= SYNC_SECONDS:
             sink.sync()
-            synced = time.monotonic()
+            synced = now
         if halt.reason is not None:
             return ended("harness", None)
 

@@ -33,6 +33,9 @@ class Incident(Model):
         "suspended",
         "subject-moved",
         "submodule-missing",
+        "video-ceiling",
+        "video-lost",
+        "video-undecodable",
     ]
     detail: Note
 
@@ -130,7 +133,7 @@ class Key(Model):
 
 EndedBy = Literal["agent", "budget", "memory-limit", "output-ceiling", "harness"]
 ReportState = Literal["read", "missing", "refused", "not-reached"]
-Role = Literal["recording", "terminal", "timing", "log", "report", "session", "replay"]
+Role = Literal["recording", "terminal", "timing", "log", "report", "session", "replay", "video", "screenshot"]
 
 
 class Evidence(Model):

@@ -15,6 +15,11 @@ COLUMNS, ROWS = 120, 40
 """Size of every terminal in cells."""
 HOME = "/home/agent"
 PROJECT = "/home/agent/project"
+HARNESS = "/argusic/harness"
+"""A folder for what the harness itself keeps in a machine; where the sandbox has a second user, the agent cannot write
+it, nor signal what runs as that user. bubblewrap has none."""
+SHARE_OF_HARNESS = 16
+"""One part in so many of a disk in memory."""
 
 
 class Limits(NamedTuple):
@@ -54,6 +59,14 @@ class Inside(NamedTuple):
     """Version of its Python."""
 
 
+class Film(NamedTuple):
+    """What was filmed of a virtual display that came up in a machine."""
+
+    path: str
+    """A file that `Machine.copy` reaches, fragmented MP4."""
+    bytes: int
+
+
 class Stopped(NamedTuple):
     """What the machine used until everything in it was ended."""
 
@@ -61,6 +74,10 @@ class Stopped(NamedTuple):
     peak_memory: int
     """Bytes."""
     disk_full: bool
+    films: tuple[Film, ...] = ()
+    """One for each display; nothing is filmed after the first stop."""
+    film_trouble: tuple[tuple[Literal["video-lost", "video-ceiling"], str], ...] = ()
+    """What kept a film from being whole, in words."""
 
 
 class MemoryEvent(NamedTuple):
@@ -97,14 +114,17 @@ class Session(Protocol):
 class Machine(Protocol):
     """One disposable machine."""
 
-    def exec(self, argv: list[str], cwd: str = PROJECT) -> Session:
-        """Starts a program."""
+    def exec(self, argv: list[str], cwd: str = PROJECT, *, harness: bool = False) -> Session:
+        """Starts a program; with `harness` as the user that owns HARNESS, where the sandbox has a second one."""
 
     def stop(self) -> Stopped:
         """Ends every process in the machine and returns when all are gone; files stay."""
 
     def read(self, path: str, most: int) -> bytes | None:
         """The bytes of a regular file; None where there is none. `FileRefused` above `most` bytes."""
+
+    def copy(self, path: str, target: Path, most: int) -> bool:
+        """As `read`, into a file of the runner and in constant memory; False where there is no file."""
 
     def destroy(self) -> None:
         """Removes the machine with all that is in it; a second call does nothing.

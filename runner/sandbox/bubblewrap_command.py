@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from archive.errors import MachineError
-from runner.sandbox import HOME, PROJECT, Spec
+from runner.sandbox import HARNESS, HOME, PROJECT, SHARE_OF_HARNESS, Spec
 from runner.sandbox.seccomp import filter_program
 
 USER_INSIDE = 1000
@@ -56,7 +56,8 @@ def command(spec: Spec, control: int, calls: int) -> list[str]:
 
 def _arguments(spec: Spec, control: int, calls: int, place: Callable[[Path], str]) -> list[str]:
     """Arguments of bubblewrap for `spec`; `place` says where the machine's user reaches a path of the runner."""
-    tmp = spec.limits.disk_bytes // SHARE_OF_TMP
+    disk = spec.limits.disk_bytes
+    tmp, harness = disk // SHARE_OF_TMP, disk // SHARE_OF_HARNESS
 
     def bind(source: Path, target: str) -> list[str]:
         return ["--ro-bind", place(source), target]
@@ -92,7 +93,8 @@ def _arguments(spec: Spec, control: int, calls: int, place: Callable[[Path], str
         if not needed.is_relative_to("/usr"):
             words += bind(needed, str(needed))
     words += ["--proc", "/proc", "--dev", "/dev", *writable("/dev/shm", 64 << 20, "1777"), "--remount-ro", "/dev"]
-    words += [*writable("/tmp", tmp, "1777"), *writable(HOME, spec.limits.disk_bytes - tmp, "0755"), "--dir", PROJECT]
+    words += [*writable("/tmp", tmp, "1777"), *writable(HOME, disk - tmp - harness, "0755"), "--dir", PROJECT]
+    words += writable(HARNESS, harness, "0755")
     for mount in spec.mounts:
         words += bind(mount.source, mount.target)
     words += [*bind(INIT, "/argusic/init.py"), "--remount-ro", "/", "--chdir", PROJECT, "--clearenv"]

@@ -22,7 +22,7 @@ import docker
 
 from archive.errors import MachineError
 from archive.record import Guarantee
-from runner.sandbox import HOME, Inside, Limits, Mount, Spec, firewall
+from runner.sandbox import HARNESS, HOME, SHARE_OF_HARNESS, Inside, Limits, Mount, Spec, firewall
 from runner.sandbox import disk as disks
 from runner.sandbox.control import ControlledMachine
 from runner.sandbox.engine import connect, told
@@ -31,7 +31,7 @@ from runner.sandbox.owner import alive, me
 IMAGE = "argusic/machine:slim"
 LABEL = "argusic.owner"
 USER = 1000
-"""Who everything but the first process runs as."""
+"""Who everything but the first process runs as; the number after it is the harness's own user inside."""
 INIT = Path(__file__).with_name("init.py")
 CONNECT_SECONDS = 30.0
 REMOVE_SECONDS = 10
@@ -228,9 +228,11 @@ def _config(sandbox: Docker, spec: Spec, door: Path, disk: disks.Disk | None) ->
     memory = {"/run": "size=16m,mode=755"}
     if disk:
         mounts += [_bind(disk.home, HOME, writable=True), _bind(disk.tmp, "/tmp", writable=True)]
+        mounts += [_bind(disk.harness, HARNESS, writable=True)]
     else:
-        tmp = limits.disk_bytes // 4
-        memory[HOME] = f"size={limits.disk_bytes - tmp},mode=755,uid={USER},gid={USER},exec"
+        tmp, harness = limits.disk_bytes // 4, limits.disk_bytes // SHARE_OF_HARNESS
+        memory[HOME] = f"size={limits.disk_bytes - tmp - harness},mode=755,uid={USER},gid={USER},exec"
+        memory[HARNESS] = f"size={harness},mode=755,uid={USER + 1},gid={USER + 1}"
         memory["/tmp"] = f"size={tmp},mode=1777,exec"
     # A disk in memory counts as memory: then the first process watches the limit, and the kernel holds the sum.
     held = limits.memory_bytes + (0 if disk else limits.disk_bytes)

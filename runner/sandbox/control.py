@@ -10,9 +10,10 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
-from runner.sandbox import COLUMNS, PROJECT, ROWS, FileRefused, MachineLost, MemoryEvent, Stopped
+from runner.sandbox import COLUMNS, PROJECT, ROWS, FileRefused, Film, MachineLost, MemoryEvent, Stopped
 
 ANSWER_SECONDS = 60.0
 CONFIGURATION_BYTES = 1 << 16
@@ -28,9 +29,10 @@ class ControlledMachine:
         self._answers: deque[tuple[dict[str, Any], list[int]]] = deque()
         self._control: socket.socket
 
-    def exec(self, argv: list[str], cwd: str = PROJECT) -> ControlledSession:
+    def exec(self, argv: list[str], cwd: str = PROJECT, *, harness: bool = False) -> ControlledSession:
         """As `Machine.exec`."""
         request = {"op": "exec", "argv": argv, "cwd": cwd, "env": self._env, "rows": ROWS, "columns": COLUMNS}
+        request["harness"] = harness
         answer, handles = self._sure(self._ask(request))
         session = ControlledSession(self, answer["pid"], handles[0])
         self._sessions[answer["pid"]] = session
@@ -39,10 +41,34 @@ class ControlledMachine:
     def stop(self) -> Stopped:
         """As `Machine.stop`."""
         answer, _ = self._sure(self._ask({"op": "stop"}))
-        return Stopped(answer["peak_processes"], answer["peak_memory"], answer["disk_full"])
+        films = tuple(Film(path, size) for path, size in answer["films"])
+        trouble = tuple((kind, detail) for kind, detail in answer["film_trouble"])
+        return Stopped(answer["peak_processes"], answer["peak_memory"], answer["disk_full"], films, trouble)
 
     def read(self, path: str, most: int) -> bytes | None:
         """As `Machine.read`."""
+        file = self._open(path, most)
+        if file is None:
+            return None
+        with file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise FileRefused(f"{path}: more than {most} bytes")
+        return data
+
+    def copy(self, path: str, target: Path, most: int) -> bool:
+        """As `Machine.copy`."""
+        file = self._open(path, most)
+        if file is None:
+            return False
+        with file, target.open("wb") as kept:
+            left = most
+            while left and (block := file.read(min(left, 1 << 20))):
+                kept.write(block)
+                left -= len(block)
+        return True
+
+    def _open(self, path: str, most: int) -> IO[bytes] | None:
         answer, handles = self._ask({"op": "open", "path": path})
         if answer.get("error") in (errno.ENOENT, errno.ENOTDIR):
             return None
@@ -50,11 +76,11 @@ class ControlledMachine:
             self._sure((answer, handles))
         if "error" in answer:
             raise FileRefused(f"{path}: no regular file ({os.strerror(answer['error'])})")
-        with open(handles[0], "rb") as file:
-            data = file.read(most + 1)
-        if len(data) > most:
+        file = open(handles[0], "rb")  # noqa: SIM115 - for the caller to close
+        if answer["bytes"] > most:
+            file.close()
             raise FileRefused(f"{path}: {answer['bytes']} bytes; at most {most} are read")
-        return data
+        return file
 
     def take_events(self) -> None:
         """Reads what process 1 has told without being asked."""

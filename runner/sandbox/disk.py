@@ -17,6 +17,8 @@ from archive.errors import MachineError
 
 SECONDS = 30
 PREFIX = "disk-"
+RESERVED_PERCENT = 6
+"""Of the disk, on top of it, for the harness."""
 
 
 def available() -> bool:
@@ -26,7 +28,10 @@ def available() -> bool:
 
 
 class Disk:
-    """Two folders, `home` and `tmp`, on one new file system."""
+    """Folders on one new file system: `home` and `tmp` of the machine's user, `harness` of the one after it.
+
+    That one has a share of its own, which is left when the machine's user has filled all the rest.
+    """
 
     def __init__(self, folder: Path, size: int, user: int, owner: str) -> None:
         """Makes and mounts it below `folder`. Raises MachineError, OSError; then nothing is left.
@@ -39,14 +44,30 @@ class Disk:
             image, self._mounted = self._place / "image", self._place / "mounted"
             self._mounted.mkdir()
             with image.open("wb") as file:
-                file.truncate(size)
-            options = ["-q", "-F", "-O", "^has_journal", "-m", "0", "-i", "8192", "-E", "lazy_itable_init=1,nodiscard"]
+                file.truncate(size + size * RESERVED_PERCENT // 100)
+            options = [
+                "-q",
+                "-F",
+                "-O",
+                "^has_journal",
+                "-m",
+                str(RESERVED_PERCENT),
+                "-i",
+                "8192",
+                "-E",
+                "lazy_itable_init=1,nodiscard",
+            ]
             _run(["mkfs.ext4", *options, str(image)])
-            _run(["mount", "-o", "loop,nosuid,nodev", str(image), str(self._mounted)])
+            _run(["mount", "-o", f"loop,nosuid,nodev,resuid={user + 1}", str(image), str(self._mounted)])
             self.home, self.tmp = self._mounted / "home", self._mounted / "tmp"
-            for path, mode in ((self.home, 0o755), (self.tmp, 0o1777)):
+            self.harness = self._mounted / "harness"
+            for path, owner_inside, mode in (
+                (self.home, user, 0o755),
+                (self.tmp, user, 0o1777),
+                (self.harness, user + 1, 0o755),
+            ):
                 path.mkdir()
-                os.chown(path, user, user)
+                os.chown(path, owner_inside, owner_inside)
                 path.chmod(mode)
             image.unlink()
         except BaseException:

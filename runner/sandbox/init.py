@@ -6,6 +6,9 @@ runner never follows a path that something in the machine could have bent. When 
 
 Where the machine is a container, process 1 is its root and everything else its user: nothing inside can signal, trace
 or change it. There it also closes the network, before anything runs, and gives the right to do so away.
+
+It films the virtual display, where one comes up, as a third user: what it films can be stopped or changed by nothing
+inside. Where the machine is no container (bubblewrap) there is only one user, who could.
 """
 
 from __future__ import annotations
@@ -43,6 +46,107 @@ MEMORY = "/sys/fs/cgroup/memory/memory.", "/sys/fs/cgroup/memory."
 """Beginnings of the control group's files of memory, in the first and the second version of control groups."""
 PROCESSES = "/sys/fs/cgroup/pids/pids.", "/sys/fs/cgroup/pids."
 
+DISPLAY = ":99"
+DISPLAY_SOCKET = "/tmp/.X11-unix/X99"
+HARNESS = "/argusic/harness"
+"""A folder that only the harness's own user can write."""
+FFMPEG = "/usr/bin/ffmpeg"
+FILM_BYTES = 300 << 20
+"""All films of a machine together."""
+FILM_END_BYTES = 1 << 20
+FILMS = 8
+FILM_TRIES = 2
+"""How often the film of one display is begun."""
+FILM_END_SECONDS = 1.0
+"""How long a film may take to write its last frames."""
+
+
+class Film:
+    """The films of one machine. A display that ends ends its film; another display is another film."""
+
+    def __init__(self, user: int | None) -> None:
+        self.user = user
+        self.possible = os.access(FFMPEG, os.X_OK)
+        self.pid = 0
+        self.paths: list[str] = []
+        self.trouble: list[tuple[str, str]] = []
+        self.display = (0, 0)
+        self.tries = 0
+
+    def watch(self) -> None:
+        """Begins a film where a display is there and none is made of it. Where there is none, this costs one call."""
+        if self.pid or not self.possible:
+            return
+        try:
+            found = os.stat(DISPLAY_SOCKET, follow_symlinks=False)  # noqa: PTH116 - quicker
+        except OSError:
+            return
+        if not listens(DISPLAY_SOCKET):  # What a display that was killed has left.
+            return
+        if self.display != (found.st_ino, found.st_ctime_ns):
+            self.display, self.tries = (found.st_ino, found.st_ctime_ns), 0
+        left = FILM_BYTES - sum(size for _, size in self.made())
+        if left < FILM_END_BYTES:
+            self.possible = False
+            self.trouble.append(("video-ceiling", f"the display was filmed up to {FILM_BYTES} bytes and no further"))
+        elif self.tries < FILM_TRIES and len(self.paths) < FILMS:
+            # Where the machine has no process left, the next look tries again.
+            with contextlib.suppress(OSError):
+                self.begin(left)
+        elif self.tries == FILM_TRIES or len(self.paths) == FILMS:
+            self.tries = FILM_TRIES + 1
+            said = ""
+            with contextlib.suppress(OSError), open(f"{HARNESS}/said", "rb") as file:
+                said = ascii(file.read(300).decode(errors="replace"))
+            self.trouble.append(("video-lost", f"the display was there, and filming it ended: {said}"))
+
+    def begin(self, most_bytes: int) -> None:
+        path = f"{HARNESS}/session-{len(self.paths) + 1}.mp4"
+        self.pid = os.fork()
+        if self.pid:
+            self.tries += 1
+            self.paths.append(path)
+            return
+        try:
+            os.setsid()
+            os.closerange(0, 1024)
+            os.open("/dev/null", os.O_RDWR)
+            os.dup(0)
+            ordinary_signals()
+            if self.user is not None:
+                leave_for(self.user)
+            os.open(f"{HARNESS}/said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644)
+            # The pointer is drawn because asking for it is what tells that the display has gone: without it the film
+            # of a dead display goes on.
+            words = [FFMPEG, "-nostdin", "-v", "error", "-f", "x11grab", "-framerate", "10", "-draw_mouse", "1"]
+            words += ["-i", DISPLAY]
+            # The codec takes even sizes only.
+            words += ["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2,format=yuv420p", "-c:v", "libx264", "-threads", "1"]
+            # A fragment every two seconds, written out at once: what was cut off decodes up to there.
+            words += ["-preset", "ultrafast", "-g", "20", "-movflags", "+frag_keyframe+empty_moov"]
+            words += ["-flush_packets", "1", "-fs", str(most_bytes), "-y", path]
+            os.execve(FFMPEG, words, {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
+        finally:
+            os._exit(127)
+
+    def ended(self, pid: int) -> None:
+        if pid == self.pid:
+            self.pid = 0
+
+    def finish(self) -> None:
+        """Asks for the end of the film; no other is begun, for what comes now is not the agent's."""
+        self.possible = False
+        if self.pid:
+            os.kill(self.pid, signal.SIGINT)
+
+    def made(self) -> list[tuple[str, int]]:
+        """Files and their bytes."""
+        found = []
+        for path in self.paths:
+            with contextlib.suppress(OSError):
+                found.append((path, os.stat(path).st_size))  # noqa: PTH116
+        return found
+
 
 class Init:
     """State of the machine as its first process sees it."""
@@ -57,6 +161,7 @@ class Init:
         self.peak_processes = 0
         self.peak_memory = 0
         self.disk_full = False
+        self.film = Film(None if user is None else user + 1)
 
     def serve(self) -> None:
         """Answers until the runner closes its end."""
@@ -118,19 +223,14 @@ class Init:
                 hard = resource.getrlimit(name)[1]
                 value = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
                 resource.setrlimit(name, (value, value))
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
-                signal.signal(number, signal.SIG_DFL)
+            ordinary_signals()
             # Where memory runs out, the kernel is to end something in here: not the runner, and not process 1. A
             # process may write this file only where its memory may be looked at; nothing secret is left in it.
             ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
             with open("/proc/self/oom_score_adj", "w") as score:
                 score.write("1000")
             if self.user is not None:
-                os.setgroups([])
-                os.setgid(self.user)
-                os.setuid(self.user)
+                leave_for(self.user + 1 if request["harness"] else self.user)
             os.chdir(request["cwd"])
             os.execvpe(request["argv"][0], request["argv"], request["env"])
         except OSError as error:
@@ -140,6 +240,11 @@ class Init:
 
     def stop(self, request: dict[str, Any]) -> None:
         """Ends every process of the machine but this one; a process that ignores signals cannot ignore this one."""
+        self.film.finish()
+        until = time.monotonic() + FILM_END_SECONDS
+        while self.film.pid and time.monotonic() < until:
+            self.reap()
+            time.sleep(0.01)
         self.reap()
         self.explain(0)
         with contextlib.suppress(ProcessLookupError):
@@ -155,7 +260,7 @@ class Init:
             self.peak_processes = self.limits["processes"]
         self.peak_memory = max(self.peak_memory, number(MEMORY, "max_usage_in_bytes", "peak"))
         facts = {"peak_processes": self.peak_processes, "peak_memory": self.peak_memory, "disk_full": self.disk_full}
-        self.send({"stopped": True, **facts})
+        self.send({"stopped": True, **facts, "films": self.film.made(), "film_trouble": self.film.trouble})
 
     def open(self, request: dict[str, Any]) -> None:
         """Hands a regular file out, whatever stands at its path being unable to make this process wait."""
@@ -203,6 +308,7 @@ class Init:
             self.send({"memory": number(MEMORY, "max_usage_in_bytes", "max"), "pid": pid})
 
     def ended(self, pid: int, status: int) -> None:
+        self.film.ended(pid)
         if pid in self.mains:
             self.mains.remove(pid)
             self.explain(pid if os.waitstatus_to_exitcode(status) == -signal.SIGKILL else 0)
@@ -219,11 +325,12 @@ class Init:
         """Adds up what the processes hold; over the limit, ends the largest one as a kernel out of memory would."""
         held: dict[int, int] = {}
         for name in os.listdir("/proc"):  # noqa: PTH208 - quicker, and done four times a second
-            if name.isdigit() and name != "1":
+            if name.isdigit() and int(name) not in (1, self.film.pid):
                 held[int(name)] = memory_bytes(name, "status", (b"RssAnon:", b"RssShmem:"))
         total = sum(held.values())
         self.peak_processes = max(self.peak_processes, len(held))
         self.look_at_disk()
+        self.film.watch()
         if self.kernel_holds_memory:
             return
         if total > self.limits["memory_bytes"]:
@@ -237,6 +344,30 @@ class Init:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(largest, signal.SIGKILL)
             self.send({"memory": total, "pid": largest})
+
+
+def ordinary_signals() -> None:
+    """What a program expects, in place of what process 1 does with signals."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def leave_for(user: int) -> None:
+    """Becomes a user of the machine, for good."""
+    os.setgroups([])
+    os.setgid(user)
+    os.setuid(user)
+
+
+def listens(path: str) -> bool:
+    """Whether something in this network waits for calls at the socket of this path."""
+    try:
+        with open("/proc/net/unix", "rb") as lines:
+            return any(line.split()[3] == b"00010000" and line.endswith(f" {path}\n".encode()) for line in lines)
+    except OSError:
+        return False
 
 
 def number(beginnings: tuple[str, str], first: str, second: str) -> int:

@@ -51,6 +51,9 @@ INCIDENTS = {
     "subject-moved": "the project answers at another address",
     "submodule-missing": "a repository that it includes could not be fetched",
     "suspended": "the runner was suspended for a while",
+    "video-ceiling": "the video ends at its largest size",
+    "video-lost": "the display was not filmed to the end",
+    "video-undecodable": "the video does not decode",
 }
 GUARANTEES = {
     "enforced": "more is refused by the machine itself",

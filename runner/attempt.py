@@ -24,6 +24,7 @@ from runner import claims as claim
 from runner.agents import adapter
 from runner.condition import FREE_BYTES, Condition
 from runner.evidence import Bundle
+from runner.film import collect_film
 from runner.journal import Journal
 from runner.machine import INSIDE, INSTRUCTIONS, REPORT, SESSION, spec
 from runner.masker import Masker
@@ -118,6 +119,8 @@ class Attempt:
             self._agent(machine)
             if self.story.ended.by != "harness":
                 self._collect(machine)
+                for kind, detail in collect_film(machine, self.used, self.bundle, self.halt):
+                    self._incident(kind, detail)
                 self._replay(machine)
         finally:
             machine.destroy()
@@ -139,7 +142,7 @@ class Attempt:
             story.ended = watch(session, recorder, seconds=seconds, most_bytes=most, halt=self.halt)
             recorder.sync()  # Whatever happens from here, the agent's own time is on the disk.
             self.journal.step("stopped", by=story.ended.by, exit=story.ended.exit, agent_ms=story.ended.ms)
-            used = machine.stop()
+            used = self.used = machine.stop()
             drain(session, recorder)
         except BaseException:
             if story.agent_started and not story.ended.ms:

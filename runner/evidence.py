@@ -12,6 +12,8 @@ from runner.journal import LOG
 from runner.masker import Masker
 from runner.recorder import RECORDING, TERMINAL, TIMING, Recorder
 
+PICTURES: tuple[Role, ...] = ("video", "screenshot")
+
 
 class Bundle:
     """Collects files by role; everything is masked before it touches the disk."""
@@ -47,6 +49,10 @@ class Bundle:
         self._files[role] = (path, media_type, self._commit(data), masker.count)
         return masked
 
+    def take(self, role: Role, media_type: str, path: Path) -> None:
+        """Takes a picture or video that was copied into the spool; nothing can be masked in it."""
+        self._files[role] = (path, media_type, self._commit_file(path), 0)
+
     def mentions(self, words: Iterable[bytes]) -> bool:
         """Whether the end of the terminal's bytes holds one of `words`."""
         with (self.spool / TERMINAL).open("rb") as file:
@@ -59,7 +65,8 @@ class Bundle:
         if not self._secrets:
             return 0
         masker = Masker(self._secrets)
-        kept = [path.read_bytes() for path, *_ in self._files.values()]
+        # Whether a picture shows a known value cannot be read off its bytes: withholding it is another rule's part.
+        kept = [path.read_bytes() for role, (path, *_) in self._files.items() if role not in PICTURES]
         kept.append((self.spool / LOG).read_bytes())
         return sum(masker.survivors(data) for data in (*kept, *(text.encode() for text in texts)))
 
@@ -80,7 +87,15 @@ class Bundle:
     def _take(self, role: Role, name: str, media_type: str) -> None:
         path = self.spool / name
         if path.is_file():
-            self._files[role] = (path, media_type, self._commit(path.read_bytes()), 0)
+            self._files[role] = (path, media_type, self._commit_file(path), 0)
 
     def _commit(self, data: bytes) -> str:
         return f"hmac-sha256:{hmac.digest(self.key, data, 'sha256').hex()}"
+
+    def _commit_file(self, path: Path) -> str:
+        """As `_commit`, in constant memory."""
+        made = hmac.new(self.key, digestmod="sha256")
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                made.update(block)
+        return f"hmac-sha256:{made.hexdigest()}"

@@ -142,6 +142,18 @@ def test_any_changed_byte_of_evidence_is_noticed_and_its_file_named(root: Path, 
         assert f"is not the {role} of run {run} any more" in found.problem
 
 
+@pytest.mark.parametrize("role", ["video", "screenshot"])
+def test_pictures_are_evidence_like_any_other(tmp_path: Path, role: str) -> None:
+    pictures = {"video": b"a film", "screenshot": b"a picture"}
+    root, run = one(tmp_path, passed(), lambda root, record: evidence(root, record, **pictures))
+    assert verify(root, run) == []
+    path = store_file(root, role, next(record for record in made(root) if record.run == run))
+    path.write_bytes(flipped(path.read_bytes(), 3))
+    assert f"is not the {role} of run {run} any more" in only(verify(root, run)).problem
+    path.unlink()
+    assert f"its {role} (" in only(verify(root, run)).problem
+
+
 @pytest.mark.parametrize("role", ["terminal", "timing", "recording", "log", "report"])
 @pytest.mark.parametrize("change", [lambda d: d + b"\n", lambda d: d[:-1], lambda d: b"", lambda d: d[1:] + d[:1]])
 def test_evidence_that_grew_shrank_or_was_emptied_is_noticed(

@@ -123,7 +123,18 @@ class Film:
             # The codec takes even sizes only.
             words += ["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2,format=yuv420p", "-c:v", "libx264", "-threads", "1"]
             # A fragment every two seconds, written out at once: what was cut off decodes up to there.
-            words += ["-preset", "ultrafast", "-g", "20", "-movflags", "+frag_keyframe+empty_moov"]
+            words += [
+                "-preset",
+                "ultrafast",
+                "-maxrate",
+                "450k",
+                "-bufsize",
+                "2M",
+                "-g",
+                "20",
+                "-movflags",
+                "+frag_keyframe+empty_moov",
+            ]
             words += ["-flush_packets", "1", "-fs", str(most_bytes), "-y", path]
             os.execve(FFMPEG, words, {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
         finally:
@@ -240,6 +251,10 @@ class Init:
 
     def stop(self, request: dict[str, Any]) -> None:
         """Ends every process of the machine but this one; a process that ignores signals cannot ignore this one."""
+        if self.user is not None:
+            # First whatever the agent started; the film of what it did may then still be written to its end.
+            with self.as_user(), contextlib.suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)
         self.film.finish()
         until = time.monotonic() + FILM_END_SECONDS
         while self.film.pid and time.monotonic() < until:

@@ -41,7 +41,7 @@ sh -c 'b() { b | b & }; b' >/dev/null 2>&1 &
 sleep 0.7; echo all here; sleep 1000
 """
 """Ten ways to outlive one's end: sessions, nohup, double forks, ignored signals, a held terminal, a fork bomb, …"""
-ORDINARY = "import time\nfor n in range(300):\n    print(n, 'x' * 70, flush=True)\n    time.sleep(0.01)\n"
+ORDINARY = "import time\nfor n in range(150):\n    print(n, 'x' * 70, flush=True)\n    time.sleep(0.02)\n"
 
 
 def bench() -> list[Measured]:
@@ -180,7 +180,7 @@ def _recorder(docker: Docker, root: Path) -> Measured:
         machine.destroy()
     percent = 100 * used / wall
     return Measured(
-        "recorder at a hundred lines a second",
+        "recorder at fifty lines a second",
         f"{percent:.1f} % of a processor",
         f"≤ {CPU_PERCENT} %",
         percent <= CPU_PERCENT,

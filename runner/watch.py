@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 READ_BYTES = 4096
 """As much as the kernel hands out of a terminal at once; room for more would be set aside and given back each time."""
+FULL_BYTES = READ_BYTES - 1
+"""What a read brings while more is waiting; after less there is mostly nothing, and asking is not free."""
 READS = 256
 TICK_SECONDS = 0.05
 SYNC_SECONDS = 1.0
@@ -132,6 +134,8 @@ def take(handle: int, sink: Sink) -> bool:
         if not data:
             return False
         sink.feed(data)
+        if len(data) < FULL_BYTES:
+            return True
     return True
 
 

@@ -34,6 +34,7 @@ USER = 1000
 """Who everything but the first process runs as; the number after it is the harness's own user inside."""
 INIT = Path(__file__).with_name("init.py")
 CONNECT_SECONDS = 30.0
+END_SECONDS = 2.0
 REMOVE_SECONDS = 10
 _starting = threading.BoundedSemaphore(os.cpu_count() or 1)
 """Machines are started a few at a time: all at once, each of them takes as long as all of them."""
@@ -168,12 +169,16 @@ class DockerMachine(ControlledMachine):
             on_failure.pop_all()
 
     def destroy(self) -> None:
-        """As `Machine.destroy`: the first process ends because its socket closed; the engine removes the rest."""
+        """As `Machine.destroy`: the first process ends everything because its socket closes; then it is itself gone.
+
+        The engine sees that and removes the container, which this does not wait for. Where the first process does not
+        answer, the engine is asked to end the machine.
+        """
         if not self._container:
             return
-        if hasattr(self, "_control"):
-            self._let_go()
         container, self._container = self._container, ""
+        if hasattr(self, "_control") and self._hang_up(END_SECONDS):
+            return
         # Whatever the engine does not do now is found by the next sweep; the processes are gone already.
         with contextlib.suppress(MachineError), told("a machine could not be removed"):
             self._sandbox.remove(container)

@@ -105,6 +105,21 @@ class ControlledMachine:
             return str(error)
         return "" if message.get("ready") else str(message.get("failed", message))
 
+    def _hang_up(self, seconds: float) -> bool:
+        """Ends the conversation and waits for the first process to have ended; False where it does not, in time."""
+        try:
+            self._control.settimeout(seconds)
+            self._control.shutdown(socket.SHUT_WR)
+            while self._control.recv(1 << 16):
+                pass
+            return True
+        except ConnectionError:
+            return True
+        except OSError:
+            return False
+        finally:
+            self._let_go()
+
     def _let_go(self) -> None:
         """Closes the socket, and with it, from the other side, the machine; and the terminals."""
         self._control.close()

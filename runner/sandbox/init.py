@@ -455,6 +455,9 @@ def main() -> None:
         init.send({"failed": str(error)})
         return
     init.serve()
+    # The runner is gone, or done with this machine.
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
 
 
 if __name__ == "__main__":

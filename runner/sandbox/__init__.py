@@ -22,6 +22,12 @@ SHARE_OF_HARNESS = 16
 """One part in so many of a disk in memory."""
 
 
+FIRST = Path(__file__).with_name("first")
+"""The program of a machine's first process, which the machine sees at /argusic/first."""
+START = ("-I", "-S", "-c", "import sys; sys.path.insert(0, '/argusic'); from first.init import main; main()")
+"""How Python runs it; what follows names its control socket."""
+
+
 class Limits(NamedTuple):
     """What one machine may use."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from archive.errors import MachineError
-from runner.sandbox import HARNESS, HOME, PROJECT, SHARE_OF_HARNESS, Spec
+from runner.sandbox import FIRST, HARNESS, HOME, PROJECT, SHARE_OF_HARNESS, START, Spec
 from runner.sandbox.seccomp import filter_program
 
 USER_INSIDE = 1000
@@ -27,7 +27,7 @@ ETC = (
     "services",
     "ssl",
 )
-INIT = Path(__file__).with_name("init.py")
+ACCOUNTS = Path(__file__).with_name("etc")
 SHARE_OF_TMP = 4
 """One part in so many of the disk is /tmp."""
 
@@ -88,7 +88,7 @@ def _arguments(spec: Spec, control: int, calls: int, place: Callable[[Path], str
         if path.exists():
             words += bind(path, f"/etc/{name}")
     for name in ("passwd", "group", "hosts"):
-        words += bind(INIT.with_name("etc") / name, f"/etc/{name}")
+        words += bind(ACCOUNTS / name, f"/etc/{name}")
     for needed in base_python():
         if not needed.is_relative_to("/usr"):
             words += bind(needed, str(needed))
@@ -97,8 +97,8 @@ def _arguments(spec: Spec, control: int, calls: int, place: Callable[[Path], str
     words += writable(HARNESS, harness, "0755")
     for mount in spec.mounts:
         words += bind(mount.source, mount.target)
-    words += [*bind(INIT, "/argusic/init.py"), "--remount-ro", "/", "--chdir", PROJECT, "--clearenv"]
-    return [*words, "--", sys_python(), "-I", "-S", "/argusic/init.py", str(control)]
+    words += [*bind(FIRST, "/argusic/first"), "--remount-ro", "/", "--chdir", PROJECT, "--clearenv"]
+    return [*words, "--", sys_python(), *START, str(control)]
 
 
 def sys_python() -> str:

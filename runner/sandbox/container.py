@@ -22,7 +22,7 @@ import docker
 
 from archive.errors import MachineError
 from archive.record import Guarantee
-from runner.sandbox import HARNESS, HOME, SHARE_OF_HARNESS, Inside, Limits, Mount, Spec, firewall
+from runner.sandbox import FIRST, HARNESS, HOME, SHARE_OF_HARNESS, START, Inside, Limits, Mount, Spec, firewall
 from runner.sandbox import disk as disks
 from runner.sandbox.control import ControlledMachine
 from runner.sandbox.engine import connect, told
@@ -32,7 +32,6 @@ IMAGE = "argusic/machine:slim"
 LABEL = "argusic.owner"
 USER = 1000
 """Who everything but the first process runs as; the number after it is the harness's own user inside."""
-INIT = Path(__file__).with_name("init.py")
 CONNECT_SECONDS = 30.0
 END_SECONDS = 2.0
 REMOVE_SECONDS = 10
@@ -229,7 +228,7 @@ def _config(sandbox: Docker, spec: Spec, door: Path, disk: disks.Disk | None) ->
     """The container, as the engine's API takes it."""
     limits = spec.limits
     mounts = [_bind(mount.source.resolve(), mount.target) for mount in spec.mounts]
-    mounts += [_bind(INIT, "/argusic/init.py"), _bind(door, "/argusic/door")]
+    mounts += [_bind(FIRST, "/argusic/first"), _bind(door, "/argusic/door")]
     memory = {"/run": "size=16m,mode=755"}
     if disk:
         mounts += [_bind(disk.home, HOME, writable=True), _bind(disk.tmp, "/tmp", writable=True)]
@@ -262,7 +261,7 @@ def _config(sandbox: Docker, spec: Spec, door: Path, disk: disks.Disk | None) ->
     }
     return {
         "Image": sandbox.image,
-        "Entrypoint": [sandbox.python, "-I", "-S", "/argusic/init.py"],
+        "Entrypoint": [sandbox.python, *START],
         "Cmd": ["/argusic/door/socket"],
         "Env": ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"],
         "User": "0:0",

@@ -11,7 +11,7 @@ import pytest
 
 from archive.errors import MachineError
 from runner.machine import INSIDE, LIMITS, spec
-from runner.sandbox import Machine, Mount, Sandbox, bubblewrap_command, container
+from runner.sandbox import FIRST, Machine, Mount, Sandbox, bubblewrap_command, container
 from runner.sandbox.container import Docker
 from runner.watch import run
 from tests.runner.conftest import shell, wait_for
@@ -208,14 +208,14 @@ def test_a_display_that_cannot_be_filmed_is_told(machine):
 
 
 def test_a_film_that_reaches_its_ceiling_ends_there_decodes_and_is_told(sandbox, tmp_path, monkeypatch):
-    program = container.INIT.read_text()
+    shutil.copytree(FIRST, tmp_path / "first", ignore=shutil.ignore_patterns("__pycache__"))
+    program = (FIRST / "film.py").read_text()
     for name, value, small in (("FILM_BYTES", "300 << 20", "6000"), ("FILM_END_BYTES", "1 << 20", "3000")):
         assert f"{name} = {value}\n" in program
         program = program.replace(f"{name} = {value}\n", f"{name} = {small}\n")
-    (tmp_path / "init.py").write_text(program)
-    shutil.copytree(container.INIT.with_name("etc"), tmp_path / "etc")
+    (tmp_path / "first/film.py").write_text(program)
     for place in (container, bubblewrap_command):
-        monkeypatch.setattr(place, "INIT", tmp_path / "init.py")
+        monkeypatch.setattr(place, "FIRST", tmp_path / "first")
     one = sandbox.start(spec(sandbox, (Mount(INSIDE, "/argusic/inside"),), None, LIMITS)._replace(network="none"))
     try:
         shell(one, "argusic-desktop --within 1 -- sleep 60; sleep 6", 60)

@@ -44,7 +44,7 @@ def machines() -> list[str]:
             words = place.read_bytes()
         except OSError:
             continue
-        if b"/argusic/init.py" in words:
+        if b"from first.init import main" in words:
             found.append(place.parent.name)
     return found
 

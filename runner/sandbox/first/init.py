@@ -6,9 +6,6 @@ runner never follows a path that something in the machine could have bent. When 
 
 Where the machine is a container, process 1 is its root and everything else its user: nothing inside can signal, trace
 or change it. There it also closes the network, before anything runs, and gives the right to do so away.
-
-It films the virtual display, where one comes up, as a third user: what it films can be stopped or changed by nothing
-inside. Where the machine is no container (bubblewrap) there is only one user, who could.
 """
 
 from __future__ import annotations
@@ -33,130 +30,16 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from .film import FILM_END_SECONDS, Film
+from .group import MEMORY, PROCESSES, events, kills, memory_bytes, number
+from .network import close_network
+from .users import leave_for, ordinary_signals
+
 PR_SET_DUMPABLE = 4
 WATCH_SECONDS = 0.25
 DYING_SECONDS = 2.0
 """How long a process that was ended for its memory may take to give it back."""
 ALMOST_FULL_BYTES = 64 << 10
-
-
-SUPERUSER_RIGHTS = 1 << 5 | 1 << 6 | 1 << 7
-"""What process 1 keeps in a container: CAP_KILL, CAP_SETGID, CAP_SETUID."""
-MEMORY = "/sys/fs/cgroup/memory/memory.", "/sys/fs/cgroup/memory."
-"""Beginnings of the control group's files of memory, in the first and the second version of control groups."""
-PROCESSES = "/sys/fs/cgroup/pids/pids.", "/sys/fs/cgroup/pids."
-
-DISPLAY = ":99"
-DISPLAY_SOCKET = "/tmp/.X11-unix/X99"
-HARNESS = "/argusic/harness"
-"""A folder that only the harness's own user can write."""
-FFMPEG = "/usr/bin/ffmpeg"
-FILM_BYTES = 300 << 20
-"""All films of a machine together."""
-FILM_END_BYTES = 1 << 20
-FILMS = 8
-FILM_TRIES = 2
-"""How often the film of one display is begun."""
-FILM_END_SECONDS = 1.0
-"""How long a film may take to write its last frames."""
-
-
-class Film:
-    """The films of one machine. A display that ends ends its film; another display is another film."""
-
-    def __init__(self, user: int | None) -> None:
-        self.user = user
-        self.possible = os.access(FFMPEG, os.X_OK)
-        self.pid = 0
-        self.paths: list[str] = []
-        self.trouble: list[tuple[str, str]] = []
-        self.display = (0, 0)
-        self.tries = 0
-
-    def watch(self) -> None:
-        """Begins a film where a display is there and none is made of it. Where there is none, this costs one call."""
-        if self.pid or not self.possible:
-            return
-        try:
-            found = os.stat(DISPLAY_SOCKET, follow_symlinks=False)  # noqa: PTH116 - quicker
-        except OSError:
-            return
-        if not listens(DISPLAY_SOCKET):  # What a display that was killed has left.
-            return
-        if self.display != (found.st_ino, found.st_ctime_ns):
-            self.display, self.tries = (found.st_ino, found.st_ctime_ns), 0
-        left = FILM_BYTES - sum(size for _, size in self.made())
-        if left < FILM_END_BYTES:
-            self.possible = False
-            self.trouble.append(("video-ceiling", f"the display was filmed up to {FILM_BYTES} bytes and no further"))
-        elif self.tries < FILM_TRIES and len(self.paths) < FILMS:
-            # Where the machine has no process left, the next look tries again.
-            with contextlib.suppress(OSError):
-                self.begin(left)
-        elif self.tries == FILM_TRIES or len(self.paths) == FILMS:
-            self.tries = FILM_TRIES + 1
-            said = ""
-            with contextlib.suppress(OSError), open(f"{HARNESS}/said", "rb") as file:
-                said = ascii(file.read(300).decode(errors="replace"))
-            self.trouble.append(("video-lost", f"the display was there, and filming it ended: {said}"))
-
-    def begin(self, most_bytes: int) -> None:
-        path = f"{HARNESS}/session-{len(self.paths) + 1}.mp4"
-        self.pid = os.fork()
-        if self.pid:
-            self.tries += 1
-            self.paths.append(path)
-            return
-        try:
-            os.setsid()
-            os.closerange(0, 1024)
-            os.open("/dev/null", os.O_RDWR)
-            os.dup(0)
-            ordinary_signals()
-            if self.user is not None:
-                leave_for(self.user)
-            os.open(f"{HARNESS}/said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644)
-            # The pointer is drawn because asking for it is what tells that the display has gone: without it the film
-            # of a dead display goes on.
-            words = [FFMPEG, "-nostdin", "-v", "error", "-f", "x11grab", "-framerate", "10", "-draw_mouse", "1"]
-            words += ["-i", DISPLAY]
-            # The codec takes even sizes only.
-            words += ["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2,format=yuv420p", "-c:v", "libx264", "-threads", "1"]
-            # A fragment every two seconds, written out at once: what was cut off decodes up to there.
-            words += [
-                "-preset",
-                "ultrafast",
-                "-maxrate",
-                "450k",
-                "-bufsize",
-                "2M",
-                "-g",
-                "20",
-                "-movflags",
-                "+frag_keyframe+empty_moov",
-            ]
-            words += ["-flush_packets", "1", "-fs", str(most_bytes), "-y", path]
-            os.execve(FFMPEG, words, {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"})
-        finally:
-            os._exit(127)
-
-    def ended(self, pid: int) -> None:
-        if pid == self.pid:
-            self.pid = 0
-
-    def finish(self) -> None:
-        """Asks for the end of the film; no other is begun, for what comes now is not the agent's."""
-        self.possible = False
-        if self.pid:
-            os.kill(self.pid, signal.SIGINT)
-
-    def made(self) -> list[tuple[str, int]]:
-        """Files and their bytes."""
-        found = []
-        for path in self.paths:
-            with contextlib.suppress(OSError):
-                found.append((path, os.stat(path).st_size))  # noqa: PTH116
-        return found
 
 
 class Init:
@@ -361,76 +244,6 @@ class Init:
             self.send({"memory": total, "pid": largest})
 
 
-def ordinary_signals() -> None:
-    """What a program expects, in place of what process 1 does with signals."""
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)
-
-
-def leave_for(user: int) -> None:
-    """Becomes a user of the machine, for good."""
-    os.setgroups([])
-    os.setgid(user)
-    os.setuid(user)
-
-
-def listens(path: str) -> bool:
-    """Whether something in this network waits for calls at the socket of this path."""
-    try:
-        with open("/proc/net/unix", "rb") as lines:
-            return any(line.split()[3] == b"00010000" and line.endswith(f" {path}\n".encode()) for line in lines)
-    except OSError:
-        return False
-
-
-def number(beginnings: tuple[str, str], first: str, second: str) -> int:
-    """A number of this machine's own control group, by its name in the two versions; 0 where it has none."""
-    for beginning, name in zip(beginnings, (first, second), strict=True):
-        with contextlib.suppress(OSError, ValueError):
-            with open(beginning + name) as file:
-                return int(file.read())
-    return 0
-
-
-def events(beginnings: tuple[str, str], file: str, name: str) -> int:
-    """How often something happened, by the control group's own count."""
-    for beginning in beginnings:
-        with contextlib.suppress(OSError), open(beginning + file) as lines:
-            return sum(int(line.split()[1]) for line in lines if line.split()[0] == name)
-    return 0
-
-
-def kills() -> int:
-    """How many processes the kernel has ended because this machine was over its memory limit."""
-    return events((MEMORY[0], "/nowhere"), "oom_control", "oom_kill") or events(MEMORY, "events", "oom_kill")
-
-
-def close_network(rules: str) -> None:
-    """Applies firewall rules, then gives up every right but those of SUPERUSER_RIGHTS. Raises OSError."""
-    done = subprocess.run(["nft", "-f", "-"], input=rules.encode(), capture_output=True, timeout=20, check=False)
-    if done.returncode:
-        raise OSError(f"nft: {done.stderr.decode(errors='replace').strip()[:500]}")
-    header = struct.pack("=Ii", 0x20080522, 0)
-    rights = struct.pack("=IIIIII", SUPERUSER_RIGHTS, SUPERUSER_RIGHTS, 0, 0, 0, 0)
-    if ctypes.CDLL(None, use_errno=True).capset(header, rights):
-        raise OSError(ctypes.get_errno(), "the rights over the network could not be given up")
-
-
-def memory_bytes(pid: str, file: str, fields: tuple[bytes, ...]) -> int:
-    """The sum of `fields` in a file of /proc; 0 where the process has just ended. Names in it may be any bytes."""
-    total = 0
-    try:
-        with open(f"/proc/{pid}/{file}", "rb") as lines:
-            for line in lines:
-                if line.startswith(fields):
-                    total += int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return total
-
-
 def main() -> None:
     # Process 1 cannot be killed from inside, unless it handles the signal: Python handles this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -458,7 +271,3 @@ def main() -> None:
     # The runner is gone, or done with this machine.
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)
-
-
-if __name__ == "__main__":
-    main()

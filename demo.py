@@ -81,7 +81,12 @@ def bring_image() -> None:
     from runner.image.build import build
     from runner.image.engine import NoSuchImage, engine
     from runner.sandbox.container import IMAGE
+    from runner.sandbox.engine import connect
 
+    try:
+        connect().close()
+    except MachineError:
+        return  # The choice of a sandbox says so.
     try:
         with engine() as found:
             try:

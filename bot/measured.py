@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 from collections import defaultdict
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from archive import pools, records
+from archive import pools, purl, records
 from archive.cycle import Cycle
 from archive.edition import Edition
 from archive.errors import DataError, DataErrors
@@ -109,6 +110,8 @@ def _run(
     if record.validity is Validity.VALID and not {"recording", "log"} <= files.keys():
         place = records.record_path(root, record.cycle, record.run)
         raise DataError(place, "evidence", "a valid attempt has a recording and a log; without them it is invalid")
+    if trouble := _trouble(record.subject):
+        raise DataError(records.record_path(root, record.cycle, record.run), "subject", trouble)
     machine = _machine(record.environment)
     claims = record.claims
     return Run(
@@ -129,6 +132,16 @@ def _run(
         machine=machines.setdefault(machine, machine),
         final_state=record.report.final_state if record.report else None,
     )
+
+
+@cache
+def _trouble(subject: str) -> str:
+    """What keeps a subject from being one that is pinned; nothing where it is fine."""
+    try:
+        purl.parse(subject)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _verified(report: Report | None) -> tuple[str, str] | Literal["not verified"] | None:

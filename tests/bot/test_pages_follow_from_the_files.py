@@ -174,10 +174,13 @@ def test_all_wrong_records_are_named_together(tmp_path: Path) -> None:
     records.save(tmp_path, lying)
     bare = make_record(attempt=11, evidence=[])
     records.save(tmp_path, bare)
+    loose = make_record(attempt=12, subject="pkg:pypi/sixA1.17.0")
+    records.save(tmp_path, loose)
     with pytest.raises(DataErrors) as caught:
         render(tmp_path)
     message = str(caught.value)
     assert f"{wrong.run}.json: cycle: the record's cycle nowhere is not declared" in message
+    assert f"{loose.run}.json: subject: has no version; pin an exact, immutable one" in message
     assert f"{other.run}.json: edition: the record's cycle first is judged by edition 1.5" in message
     assert f"{bare.run}.json: evidence: a valid attempt has a recording and a log" in message
     assert f"{lying.run}: outcome: the report gives pass_full, not pass_mock" in message

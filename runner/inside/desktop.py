@@ -138,13 +138,9 @@ def come_up(wish: Wish, seen: Seen) -> None:
     before = {window.id for window in windows()}
     # What it starts and leaves behind becomes a child of this process and is still known to be its own.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    log = _log(seen)
-    try:
-        process = _start(wish.command, log)
-    except OSError as error:
-        seen.why = f"{wish.command[0]}: {error.strerror}"
+    process = _application(wish.command, seen)
+    if process is None:
         return
-    seen.pid = process.pid
     began = time.monotonic()
     since: float | None = None
     while True:
@@ -173,13 +169,9 @@ def answer(wish: Wish, seen: Seen) -> None:
     with contextlib.suppress(NoDisplay):
         raise_display(wish.size)
         seen.display = NAME
-    log = _log(seen)
-    try:
-        process = _start(wish.command, log)
-    except OSError as error:
-        seen.why = f"{wish.command[0]}: {error.strerror}"
+    process = _application(wish.command, seen)
+    if process is None:
         return
-    seen.pid = process.pid
     try:
         seen.exit = process.wait(ANSWER_SECONDS)
     except subprocess.TimeoutExpired:
@@ -193,6 +185,17 @@ def answer(wish: Wish, seen: Seen) -> None:
         seen.why = "it printed nothing"
     else:
         seen.started, seen.how = True, "answer"
+
+
+def _application(command: list[str], seen: Seen) -> "subprocess.Popen[bytes] | None":
+    """The application, with what it prints in a file; None, and the reason noted, where it cannot be started."""
+    try:
+        process = _start(command, _log(seen))
+    except OSError as error:
+        seen.why = f"{command[0]}: {error.strerror}"
+        return None
+    seen.pid = process.pid
+    return process
 
 
 def windows() -> list[Window]:

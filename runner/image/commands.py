@@ -30,7 +30,9 @@ def image_build(
     """Build an image of the disposable machine, load it, and publish what is in it in pools/images."""
     from runner.image.build import build
     from runner.image.engine import engine
+    from runner.image.recipe import recipe
 
+    recipe()[0].lineage(variant)  # A name that does not exist is named first.
     root: Path = ctx.obj
     tag = tag or f"{NAME}:{variant}"
 

@@ -26,6 +26,11 @@ from runner.sandbox.control import ControlledMachine
 from runner.sandbox.seccomp import filter_program
 
 END_SECONDS = 5.0
+REFUSALS = (
+    *("Operation not permitted", "setting up uid map", "No permissions to create"),
+    *("Creating new namespace failed", "setresuid failed"),
+)
+"""What is said where the system lets no user namespace be made."""
 
 
 class Bubblewrap:
@@ -115,8 +120,7 @@ def _filter() -> IO[bytes]:
 def explain_refusal(said: str) -> str:
     """What bubblewrap said when it could not start, in words that tell what to do."""
     text = f"a machine could not be started: {said or 'bubblewrap ended without a word'}"
-    signs = ("Operation not permitted", "setting up uid map", "No permissions to create", "setresuid failed")
-    if any(sign in said for sign in signs):
+    if any(sign in said for sign in REFUSALS):
         text += (
             "\nThis system does not let ordinary users make user namespaces. Allow it (sysctl "
             "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0, or "

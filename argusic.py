@@ -25,6 +25,9 @@ COMMANDS: dict[str, dict[str, str] | str] = {
         "board": "scoring.commands:score_board",
         "verdict": "scoring.commands:score_verdict",
     },
+    "evidence": {
+        "release": "runner.commands:evidence_release",
+    },
     "verify": "audit.commands:verify",
     "audit": {
         "complete": "audit.commands:audit_complete",
@@ -48,6 +51,7 @@ ABOUT = {
     "cycle": "Plan, run, watch and close a round of measurement.",
     "attempt": "Make a single attempt.",
     "score": "Check the arithmetic: JSON lines in, JSON lines out.",
+    "evidence": "Mask, prove clean, read and let out what attempts recorded.",
     "verify": "Check everything about one run or one cycle.",
     "audit": "Check what the project promises.",
     "image": "Build, show and compare the environment in which attempts are made.",

@@ -17,6 +17,16 @@ def spool(root: Path) -> Path:
     return root / ".argusic/spool"
 
 
+def quarantine(root: Path) -> Path:
+    """Folder of what is to be served and is not proven clean yet, a folder a run."""
+    return root / ".argusic/quarantine"
+
+
+def held(root: Path) -> Path:
+    """Folder of what is proven clean and waits for the end of its key: a store a run."""
+    return root / ".argusic/held"
+
+
 def private(root: Path) -> Path:
-    """Folder of commitment keys: kept for an auditor, never published."""
+    """Folder of commitment keys and of stages that are not served: kept for an auditor, never published."""
     return root / ".argusic/private"

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from archive.cycle import Purpose
+from archive.edits import Kind
 from archive.model import Commitment, Digest, Instant, Model, Slug
 from archive.plan import Harness, JobId, RunId
 from archive.reasons import Outcome, Reason, Validity
@@ -123,12 +124,15 @@ class Key(Model):
     kind: Literal["none", "own", "shared"]
     cap_micro_usd: Whole | None
     spent_micro_usd: Whole | None
+    expires_at: Instant | None
+    """When the key ends by itself."""
     deletion_confirmed: bool | None
+    """Whether its broker confirmed, when the record was made, that the key is gone; null where there is no own key."""
 
     @classmethod
     def none(cls) -> Key:
         """The agent needs no key."""
-        return cls(kind="none", cap_micro_usd=None, spent_micro_usd=None, deletion_confirmed=None)
+        return cls.model_construct(kind="none", **dict.fromkeys(list(cls.model_fields)[1:]))
 
 
 EndedBy = Literal["agent", "budget", "memory-limit", "output-ceiling", "harness"]
@@ -143,11 +147,15 @@ class Evidence(Model):
     media_type: str
     bytes: Whole
     digest: Digest
-    """Of the stored bytes."""
+    """Of the served bytes."""
     arrived: Commitment
     """Keyed commitment to the bytes as they arrived, before masking."""
-    masked_values: Whole
-    """How many times a known credential value was masked."""
+    stage1: Commitment
+    """Keyed commitment to the bytes with credentials wiped and generated keys intact: what is archived for good."""
+    manifests: tuple[Digest, ...]
+    """Of the manifest of each stage that changed something, in order; a recording is made from the served terminal."""
+    masked: dict[Kind, Whole]
+    """How many spans of each kind were masked; kinds without one are left out."""
 
 
 class Record(Model):
@@ -186,6 +194,8 @@ class Record(Model):
     usage: Usage
     key: Key
     evidence: tuple[Evidence, ...]
+    certificate: Digest | None
+    """Of the certificate that proves the evidence clean; null only without evidence."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Record:
@@ -195,6 +205,8 @@ class Record(Model):
             raise ValueError("outcome: set for a valid attempt and only for one")
         if (self.report_state == "read") != (self.report is not None):
             raise ValueError("report: set where report_state is read and only there")
+        if bool(self.evidence) != (self.certificate is not None):
+            raise ValueError("certificate: set where there is evidence and only there")
         return self
 
     @property

@@ -17,7 +17,6 @@ from runner import attempt as attempt_module
 from runner.attempt import Attempt
 from runner.condition import Condition, condition
 from runner.machine import LIMITS, spec
-from runner.masker import Masker
 from runner.recorder import Recorder
 from runner.sandbox.container import Docker
 from runner.spool import remove
@@ -120,7 +119,7 @@ def _bare(docker: Docker) -> None:
 def _nop(docker: Docker) -> None:
     with tempfile.TemporaryDirectory() as name:
         machine = docker.start(spec(docker, (), None))
-        recorder = Recorder(Path(name), Masker([]), b"benchmark", 0)
+        recorder = Recorder(Path(name), b"benchmark", 0)
         watch(machine.exec(["true"]), recorder, seconds=60, most_bytes=1 << 30, halt=Halt())
         machine.stop()
         recorder.close()
@@ -143,7 +142,7 @@ def _teardown(docker: Docker) -> Measured:
     for _ in range(TURNS):
         machine = docker.start(spec(docker, (), None, LIMITS._replace(processes=256)))
         with tempfile.TemporaryDirectory() as name:
-            recorder = Recorder(Path(name), Masker([]), b"benchmark", 0)
+            recorder = Recorder(Path(name), b"benchmark", 0)
             watch(machine.exec(["sh", "-c", ESCAPES]), recorder, seconds=2, most_bytes=1 << 30, halt=Halt())
             began = time.perf_counter()
             machine.stop()
@@ -170,7 +169,7 @@ def _commands() -> list[bytes]:
 def _recorder(docker: Docker, root: Path) -> Measured:
     machine = docker.start(spec(docker, (), None))
     try:
-        recorder = Recorder(root, Masker([]), b"benchmark", 0)
+        recorder = Recorder(root, b"benchmark", 0)
         session = machine.exec([docker.python, "-c", ORDINARY])
         before, began = sum(os.times()[:2]), time.perf_counter()
         watch(session, recorder, seconds=60, most_bytes=1 << 30, halt=Halt())

@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.measure import Measured, median, process
-from runner.masker import Masker
 from runner.recorder import RECORDING, TERMINAL, Recorder
 from runner.watch import Halt, drain, watch
 
@@ -90,7 +89,7 @@ class Local:
 
 def record(folder: Path, command: str) -> None:
     """Records `command` into `folder` with the parts that an attempt uses."""
-    recorder = Recorder(folder, Masker([]), b"benchmark", 0)
+    recorder = Recorder(folder, b"benchmark", 0)
     session = Local(command)
     watch(session, recorder, seconds=600, most_bytes=1 << 40, halt=Halt())  # type: ignore[arg-type]
     drain(session, recorder)  # type: ignore[arg-type]

@@ -25,6 +25,7 @@ def close(root: Path, cycle_id: str, runs: list[Run]) -> Plan:
     plan = planned(root, cycle_id)
     check_pins(root, plan)
     _finished(plan, runs, pools.editions(root)[pools.cycle(root, cycle_id).edition])
+    _released(cycle_id, runs)
     path, plan_digest = ledger_path(root, cycle_id), digest(pools.plan_path(root, cycle_id).read_bytes())
     if not path.is_file():
         raise DataError(path, "", "no such ledger; a cycle is closed by the ledger of its runs")
@@ -56,6 +57,16 @@ def _finished(plan: Plan, runs: list[Run], edition: Edition) -> None:
         first, many = missing[0], "attempt has" if len(missing) == 1 else "attempts have"
         where = f"attempt {first.attempt} of {first.agent} on {first.subject}"
         raise Unfinished(f"cycle {plan.cycle}: {len(missing)} due {many} no record; the first is {where}")
+
+
+def _released(cycle_id: str, runs: list[Run]) -> None:
+    waiting = [run.judged.run for run in runs if run.waits]
+    if waiting:
+        many = "attempt waits" if len(waiting) == 1 else "attempts wait"
+        raise Unfinished(
+            f"cycle {cycle_id}: the evidence of {len(waiting)} {many} for the end of its key; the first is run "
+            f"{waiting[0]}; run: argusic evidence release {cycle_id}"
+        )
 
 
 def _agrees(root: Path, path: Path, plan: Plan, ledger: Ledger, runs: list[Run]) -> None:

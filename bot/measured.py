@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import gc
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from archive import pools, purl, records
+from archive import pools, purl, records, releases
 from archive.cycle import Cycle
 from archive.edition import Edition
+from archive.edits import Kind
 from archive.errors import DataError, DataErrors
 from archive.reasons import Validity
 from archive.record import Environment, Record
@@ -59,9 +60,11 @@ class Run(NamedTuple):
     """Digest of the stored log."""
     recording: str | None
     """Digest of the stored recording."""
-    masked: int
-    """How many credential values were masked in all files."""
+    masked: tuple[tuple[Kind, int], ...]
+    """How many spans of each kind were masked in all files."""
     shared_key: bool
+    waits: bool
+    """Whether its evidence waits for the end of its key."""
     incidents: tuple[str, ...]
     machine: Machine
     final_state: str | None
@@ -126,8 +129,9 @@ def _run(
         install_seconds=record.report.install_seconds if record.report else None,
         log=files.get("log"),
         recording=files.get("recording"),
-        masked=sum(item.masked_values for item in record.evidence),
+        masked=_masked(record),
         shared_key=record.key.kind == "shared",
+        waits=releases.waits(root, record),
         incidents=tuple(incident.kind for incident in record.incidents),
         machine=machines.setdefault(machine, machine),
         final_state=record.report.final_state if record.report else None,
@@ -167,3 +171,12 @@ def _failed_at(record: Record) -> str | None:
     if not record.report.installed:
         return "did not install"
     return "did not start" if not record.report.launched else "not verified"
+
+
+def _masked(record: Record) -> tuple[tuple[Kind, int], ...]:
+    """Spans by kind; the recording is made from the terminal and would count them twice."""
+    counts: Counter[Kind] = Counter()
+    for item in record.evidence:
+        if item.role != "recording":
+            counts.update(item.masked)
+    return tuple(sorted(counts.items()))

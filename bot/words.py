@@ -23,6 +23,13 @@ ENDED = {
     "output-ceiling": "the output ceiling was reached",
     "harness": "our own program ended it",
 }
+MASKED: dict[str, str] = {
+    "banner": "the start-up banner of the agent's tool",
+    "credential": "a credential of the attempt",
+    "key": "the body of a generated key",
+    "token": "what looks like a provider's token",
+}
+"""What was masked in the served copies, in words."""
 CUT_OFF = {"memory-limit": "ended by the memory limit", "output-ceiling": "ended by the output ceiling"}
 """What is said of an attempt that a limit other than time ended; its report is not read (MEASUREMENT §5)."""
 SEEN = {

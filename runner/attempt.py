@@ -18,21 +18,23 @@ from archive.canonical import canonical
 from archive.errors import ArgusicError, MachineError
 from archive.plan import Job
 from archive.reasons import Reason
-from archive.record import Evidence, Incident, Record, Role
+from archive.record import Incident, Record
 from archive.report import MAX_BYTES, ReportRefused, VerifiedHow, read_report
 from runner import claims as claim
 from runner.agents import adapter
+from runner.checking import Checker
 from runner.condition import FREE_BYTES, Condition
 from runner.evidence import Bundle
 from runner.film import collect_film
 from runner.journal import Journal
 from runner.machine import INSIDE, INSTRUCTIONS, REPORT, SESSION, spec
-from runner.masker import Masker
+from runner.masking import Known
+from runner.proving import proven
 from runner.recorder import Recorder
 from runner.sandbox import PROJECT, FileRefused, Machine, Mount
 from runner.sources import FetchFailed, source
 from runner.sources.prepare import prepare
-from runner.spool import RECORD, Begun, claimed, commitment_key
+from runner.spool import RECORD, Begun, claimed, commitment_key, remember
 from runner.story import Story
 from runner.watch import Ended, Halt, drain, run, watch
 
@@ -66,10 +68,16 @@ class Attempt:
         )
         with claimed(self.condition.root, begun) as self.spool:
             self.journal = Journal(self.spool)
-            self.bundle = Bundle(self.spool, commitment_key(self.condition.root, story.run), self.secret_values)
+            remember(self.spool, self.secret_values)
+            known = Known(self.secret_values)
+            self.bundle = Bundle(self.condition.root, story.run, known, commitment_key(self.condition.root, story.run))
             self.journal.step("planned", run=story.run, job=self.job.id, subject=self.job.subject, agent=self.job.agent)
-            self._guarded()
-            record = self._settled()
+            checker = Checker(self.bundle.quarantine)
+            try:
+                self._guarded()
+                record = self._settled(checker)
+            finally:
+                checker.end()
             atomic.write(self.spool / RECORD, canonical(record), 0o600)
             return record
 
@@ -133,7 +141,7 @@ class Attempt:
         """The agent's own time: the budget runs from here, and from nowhere before."""
         story = self.story
         self.journal.step("agent", budget_minutes=self.job.budget_minutes)
-        recorder = Recorder(self.spool, Masker(self.secret_values), self.bundle.key, story.started_at)
+        recorder = Recorder(self.spool, self.bundle.key, story.started_at)
         try:
             session = machine.exec(adapter(self.agent).argv(self.agent))
             story.agent_started = True
@@ -149,7 +157,7 @@ class Attempt:
                 story.ended = Ended("harness", None, int((time.monotonic() - began) * 1000))
             raise
         finally:
-            self.bundle.recorded(recorder)
+            recorder.close()
         ended = [event.bytes for event in session.memory_events if not event.main]
         if ended:
             times = "once" if len(ended) == 1 else f"{len(ended)} times"
@@ -169,16 +177,16 @@ class Attempt:
         """Copies out what the agent left, before anything of the harness runs on the same disk."""
         self.journal.step("collect")
         session = self._read(machine, SESSION, SESSION_BYTES)
-        self.commands = adapter(self.agent).commands(session)
         if session is not None:
-            self.bundle.add("session", "application/x-ndjson", session)
+            session = self.bundle.add("session", session)
+        self.commands = adapter(self.agent).commands(session)
         story = self.story
         try:
             data = machine.read(REPORT, MAX_BYTES)
             if data is None:
                 story.report_state = "missing"
                 return
-            data = self.bundle.add("report", "application/json", data)
+            data = self.bundle.add("report", data)
             if story.ended.by in ("agent", "budget"):
                 story.report = read_report(data)
                 story.report_state = "read"
@@ -205,7 +213,7 @@ class Attempt:
             ended, output = run(session, seconds=seconds, most_bytes=most, halt=self.halt)
             machine.stop()
             self.story.replay_ms = int((time.monotonic() - began) * 1000)
-            output = self.bundle.add("replay", "application/octet-stream", output)
+            output = self.bundle.add("replay", output)
             replayed = (ended, output.decode(errors="replace"))
         self.story.claims = claim.claims(report, self.commands, replayed)
 
@@ -219,31 +227,26 @@ class Attempt:
             if not kind.reachable(self.subject, self.condition.sandbox, self.condition.extra_ca):
                 story.trouble = (Reason.INFRA_NETWORK, "the network went away during the attempt")
 
-    def _settled(self) -> Record:
+    def _settled(self, checker: Checker) -> Record:
         """The record; where even making it fails, one that says so and holds nothing from the machine."""
         try:
-            record = self._prove()
+            record = self._proven(checker)
             return Record.model_validate_json(canonical(record))
         except Exception as error:  # noqa: BLE001 - whatever it was, the attempt must not be lost
             full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+            reason = Reason.INFRA_DISK if full or isinstance(error, MachineError) else Reason.HARNESS_ERROR
             empty = Story(self.condition, self.job, self.story.started_at)
-            empty.trouble = (Reason.INFRA_DISK if full else Reason.HARNESS_ERROR, repr(error)[:500])
-            return empty.record({}, 0, self.journal.ms())
+            empty.trouble = (reason, repr(error)[:500])
+            return empty.record({}, None, (), self.journal.ms())
 
-    def _prove(self) -> Record:
-        """Looks for known values in what is to be stored, and stores it only where none is found."""
+    def _proven(self, checker: Checker) -> Record:
+        """Masks what was recorded, has it proven clean, and stores it only then."""
         self.journal.step("mask")
-        survivors = self.bundle.survivors(*self.story.texts())
-        self.journal.step("prove", survivors=survivors)
+        self.bundle.recorded(self.story.started_at)
+        self.journal.step("prove")
         self.journal.close()
         self.bundle.logged()
-        kept: dict[Role, Evidence] = {}
-        if not survivors:
-            try:
-                kept = self.bundle.keep(self.condition.store)
-            except OSError as error:
-                self.story.trouble = self.story.trouble or (Reason.INFRA_DISK, str(error))
-        return self.story.record(kept, survivors, self.journal.ms())
+        return proven(self.story, self.bundle, checker, self.journal.ms)
 
     def _read(self, machine: Machine, path: str, most: int) -> bytes | None:
         try:

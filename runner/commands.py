@@ -33,6 +33,7 @@ SandboxKind = Annotated[
     Kind, typer.Option("--sandbox", help="What makes the disposable machines; auto: docker where an engine answers.")
 ]
 AtOnce = Annotated[int, typer.Option("--jobs", "-j", min=1, max=64, help="Attempts at the same time.")]
+RELEASED = {"deletion-confirmed": "released: its key is deleted", "expired": "released: its key has expired"}
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines.")]
 
 
@@ -150,6 +151,23 @@ def play(
         sys.stdout.flush()
 
     play_file(path, write, speed=speed, idle=idle)
+
+
+def evidence_release(ctx: typer.Context, cycle: str, as_json: AsJson = False) -> None:
+    """Let the evidence out that waits for the end of its attempt's key; exit 5 while some waits on."""
+    from runner.release import release
+
+    pools.cycle(ctx.obj, cycle)
+    found = list(release(ctx.obj, cycle, gone=lambda _: False))
+    for one in found:
+        if as_json:
+            print(json.dumps(one._asdict()))
+        else:
+            print(f"{one.run[:12]}  {RELEASED.get(one.because or '', 'its key may still be alive')}")
+    left = sum(one.because is None for one in found)
+    if left:
+        raise Unfinished(f"cycle {cycle}: the evidence of {left} of {len(found)} attempts waits on")
+    print(f"cycle {cycle}: {len(found)} released, none waits", file=sys.stderr)
 
 
 @contextmanager

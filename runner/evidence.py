@@ -1,57 +1,121 @@
-"""The files of one attempt on their way from the spool to the store."""
+"""The files of one attempt on their way from the spool to the store: as they arrived, masked, proven clean, kept.
+
+What arrived stays as it is in the spool, which only this user can read. What will be served is written beside it, into
+quarantine, and leaves that only with a certificate (MEASUREMENT §10).
+"""
 
 from __future__ import annotations
 
 import hmac
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
+from archive import places
+from archive.canonical import canonical
+from archive.edits import Kind
 from archive.record import Evidence, Role
 from archive.store import FolderStore
+from runner.checking import CERTIFICATE, Checker
 from runner.journal import LOG
-from runner.masker import Masker
-from runner.recorder import RECORDING, TERMINAL, TIMING, Recorder
+from runner.masking import Known, NotProven
+from runner.masking.stages import commitment, staged
+from runner.recorder import RECORDING, TERMINAL, TIMING, mend
 
 PICTURES: tuple[Role, ...] = ("video", "screenshot")
+"""No value can be masked in them or read from their bytes; the confirmed end of the key is what makes them harmless."""
+NAMES: dict[Role, tuple[str, str]] = {
+    "terminal": (TERMINAL, "application/octet-stream"),
+    "timing": (TIMING, "text/plain"),
+    "recording": (RECORDING, "application/x-asciicast"),
+    "log": (LOG, "application/x-ndjson"),
+    "report": ("report.json", "application/json"),
+    "session": ("session.jsonl", "application/x-ndjson"),
+    "replay": ("replay.raw", "application/octet-stream"),
+    "video": ("session.mp4", "video/mp4"),
+    "screenshot": ("screenshot.png", "image/png"),
+}
+"""File name and media type of each role."""
+
+
+class _File(NamedTuple):
+    """One file that will be served."""
+
+    path: Path
+    arrived: str
+    stage1: str
+    """Keyed commitments."""
+    manifests: tuple[str, ...] = ()
+    """Their file names, in quarantine."""
+    masked: tuple[tuple[Kind, int], ...] = ()
 
 
 class Bundle:
-    """Collects files by role; everything is masked before it touches the disk."""
+    """Collects files by role."""
 
-    def __init__(self, spool: Path, key: bytes, secret_values: Iterable[str]) -> None:
-        self.spool, self.key = spool, key
-        self._secrets = tuple(secret_values)
-        self._files: dict[Role, tuple[Path, str, str, int]] = {}
+    def __init__(self, root: Path, run: str, known: Known, key: bytes) -> None:
+        """`known` are the values that the harness handed into the machine, `key` makes the run's commitments."""
+        self.spool, self.quarantine = places.spool(root) / run, places.quarantine(root) / run
+        self.known, self.key = known, key
+        self.doubts: list[str] = []
+        """Why something could not be masked for certain, or not be proven clean."""
+        self._archive = FolderStore(places.private(root) / "stage1")
+        self._files: dict[Role, _File] = {}
+        shutil.rmtree(self.quarantine, ignore_errors=True)
+        self.quarantine.mkdir(parents=True, mode=0o700)
 
-    def recorded(self, recorder: Recorder) -> None:
-        """Ends a recorder and takes its three files."""
-        arrived = recorder.close()
-        self._files["terminal"] = (self.spool / TERMINAL, "application/octet-stream", arrived, recorder.masked)
-        self._take("timing", TIMING, "text/plain")
-        self._files["recording"] = (self.spool / RECORDING, "application/x-asciicast", arrived, recorder.masked)
+    def add(self, role: Role, data: bytes) -> bytes:
+        """Takes `data` as it came out of the machine; what will be served of it."""
+        name, _ = NAMES[role]
+        arrived = commitment(self.key, data)
+        path = self.quarantine / name
+        try:
+            made = staged(data, self.known, self.key)
+        except NotProven as error:
+            self.doubts.append(f"{name}: {error}")
+            return data
+        path.write_bytes(made.served)
+        if made.stage1 != made.served:
+            (self.spool / f"{name}.stage1").write_bytes(made.stage1)
+        manifests = []
+        for manifest in made.manifests:
+            manifests.append(f"{name}.{manifest.stage}.json")
+            (self.quarantine / manifests[-1]).write_bytes(canonical(manifest))
+        stage1 = commitment(self.key, made.stage1)
+        self._files[role] = _File(path, arrived, stage1, tuple(manifests), tuple(made.masked.items()))
+        return made.served
 
-    def mended(self) -> None:
-        """Takes the files of a recorder that was killed: the commitment is to what was left."""
-        self._take("terminal", TERMINAL, "application/octet-stream")
-        self._take("timing", TIMING, "text/plain")
-        self._take("recording", RECORDING, "application/x-asciicast")
+    def take(self, role: Role, path: Path) -> None:
+        """Takes a file in which nothing is masked as it lies in the spool."""
+        mark = self._commit_file(path)
+        self._files[role] = _File(path, mark, mark)
+
+    def recorded(self, started_at: int) -> None:
+        """Takes the three files of a recorder that has ended, and makes the recording of what was masked."""
+        raw, timing, cast = (self.spool / name for name in (TERMINAL, TIMING, RECORDING))
+        if not raw.is_file():
+            return
+        arrived = self._commit_file(cast)
+        data = raw.read_bytes()
+        served = self.add("terminal", data)
+        if "terminal" not in self._files:
+            return
+        shutil.copyfile(timing, self.quarantine / TIMING)
+        self.take("timing", self.quarantine / TIMING)
+        if served == data:
+            shutil.copyfile(cast, self.quarantine / RECORDING)
+        else:
+            mend(self.quarantine, started_at)
+        made = self._commit_file(self.quarantine / RECORDING)
+        masked = self._files["terminal"].masked
+        self._files["recording"] = _File(self.quarantine / RECORDING, arrived, made, (), masked)
 
     def logged(self) -> None:
         """Takes the journal, which nothing more is written to."""
-        self._take("log", LOG, "application/x-ndjson")
-
-    def add(self, role: Role, media_type: str, data: bytes) -> bytes:
-        """Takes `data` as it came out of the machine; what is kept, masked."""
-        masker = Masker(self._secrets)
-        masked = masker.whole(data)
-        path = self.spool / f"{role}.kept"
-        path.write_bytes(masked)
-        self._files[role] = (path, media_type, self._commit(data), masker.count)
-        return masked
-
-    def take(self, role: Role, media_type: str, path: Path) -> None:
-        """Takes a picture or video that was copied into the spool; nothing can be masked in it."""
-        self._files[role] = (path, media_type, self._commit_file(path), 0)
+        path = self.spool / LOG
+        if path.is_file():
+            self.add("log", path.read_bytes())
 
     def mentions(self, words: Iterable[bytes]) -> bool:
         """Whether the end of the terminal's bytes holds one of `words`."""
@@ -60,40 +124,42 @@ class Bundle:
             tail = file.read()
         return any(word in tail for word in words)
 
-    def survivors(self, *texts: str) -> int:
-        """How many known values can still be read in the files, the journal included, or in `texts`."""
-        if not self._secrets:
-            return 0
-        masker = Masker(self._secrets)
-        # Whether a picture shows a known value cannot be read off its bytes: withholding it is another rule's part.
-        kept = [path.read_bytes() for role, (path, *_) in self._files.items() if role not in PICTURES]
-        kept.append((self.spool / LOG).read_bytes())
-        return sum(masker.survivors(data) for data in (*kept, *(text.encode() for text in texts)))
+    def prove(self, checker: Checker, texts: Iterable[str]) -> None:
+        """Has `checker` look at what is to be served, and at `texts` of the record; what it cannot prove is a doubt.
 
-    def keep(self, store: FolderStore) -> dict[Role, Evidence]:
-        """Puts every file into the store; what the record says of each."""
-        return {
-            role: Evidence(
+        Raises OSError or MachineError where there is no room for it.
+        """
+        (self.quarantine / "texts.txt").write_text("\n".join(texts), "utf-8", "replace")
+        if not self.doubts:
+            self.doubts += checker.doubts(self.known.values)
+
+    def keep(self, store: FolderStore) -> tuple[dict[Role, Evidence], str]:
+        """Puts what has its certificate into the store; what the record says of each file, and the certificate's
+        digest. The archive of what is not served is filled first: a stage that is lost cannot be made again."""
+        kept = {}
+        for role, file in sorted(self._files.items()):
+            name, media_type = NAMES[role]
+            first = self.spool / f"{name}.stage1"
+            if first.is_file():
+                self._archive.put(first)
+            kept[role] = Evidence(
                 role=role,
                 media_type=media_type,
-                bytes=path.stat().st_size,
-                digest=store.put(path),
-                arrived=arrived,
-                masked_values=masked,
+                bytes=file.path.stat().st_size,
+                digest=store.put(file.path),
+                arrived=file.arrived,
+                stage1=file.stage1,
+                manifests=tuple(store.put(self.quarantine / one) for one in file.manifests),
+                masked=dict(file.masked),
             )
-            for role, (path, media_type, arrived, masked) in sorted(self._files.items())
-        }
+        return kept, store.put(self.quarantine / CERTIFICATE)
 
-    def _take(self, role: Role, name: str, media_type: str) -> None:
-        path = self.spool / name
-        if path.is_file():
-            self._files[role] = (path, media_type, self._commit_file(path), 0)
-
-    def _commit(self, data: bytes) -> str:
-        return f"hmac-sha256:{hmac.digest(self.key, data, 'sha256').hex()}"
+    def leave(self) -> None:
+        """Empties the quarantine."""
+        shutil.rmtree(self.quarantine, ignore_errors=True)
 
     def _commit_file(self, path: Path) -> str:
-        """As `_commit`, in constant memory."""
+        """As `commitment`, in constant memory."""
         made = hmac.new(self.key, digestmod="sha256")
         with path.open("rb") as file:
             while block := file.read(1 << 20):

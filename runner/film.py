@@ -39,7 +39,7 @@ def collect_film(machine: Machine, used: Stopped, bundle: Bundle, halt: Halt) ->
         if not machine.copy(film.path, video, VIDEO_BYTES):
             yield "video-lost", "the film is gone"
             return
-        bundle.take("video", "video/mp4", video)
+        bundle.take("video", video)
         # Of the last three seconds each picture replaces the one before.
         last = ["-sseof", "-3", "-i", film.path, "-update", "1", "-y", PICTURE]
         for words, seconds in ((["-i", film.path, "-f", "null", "-"], DECODE_SECONDS), (last, PICTURE_SECONDS)):
@@ -52,7 +52,7 @@ def collect_film(machine: Machine, used: Stopped, bundle: Bundle, halt: Halt) ->
                 yield "video-undecodable", f"{ended.by} after {ended.ms} ms, exit {ended.exit}: {told}"
                 return
         if machine.copy(PICTURE, picture, PICTURE_BYTES):
-            bundle.take("screenshot", "image/png", picture)
+            bundle.take("screenshot", picture)
         else:
             yield "video-undecodable", "no picture could be taken from it"
     except FileRefused as error:

@@ -14,7 +14,6 @@ from pathlib import Path
 import orjson
 
 from runner.cast import ALONE_BYTES, BUFFER, Cast, Helper
-from runner.masker import Masker
 from runner.sandbox import COLUMNS, ROWS
 
 TERMINAL, TIMING, RECORDING = "terminal.raw", "timing.txt", "recording.cast"
@@ -22,9 +21,9 @@ _TIMED = re.compile(rb"(\d{1,15}) (\d{1,15})\n")
 
 
 class Recorder:
-    """Writes the three files into a folder. Known values are masked before anything touches the disk."""
+    """Writes the three files into a folder that only this user can read: nothing is masked yet."""
 
-    def __init__(self, folder: Path, masker: Masker, key: bytes, started_at: int) -> None:
+    def __init__(self, folder: Path, key: bytes, started_at: int) -> None:
         """`key` makes the commitment to the bytes as they arrive; `started_at` is wall-clock time in whole seconds."""
         self._folder = folder
         self._started_at = started_at
@@ -33,13 +32,10 @@ class Recorder:
         self._events = (folder / RECORDING).open("wb", BUFFER)
         self._cast: Cast | Helper = Cast(self._events)
         self._cast.size = self._events.write(cast_header(started_at))
-        self._masker = masker
         self._arrived = hmac.new(key, digestmod="sha256")
         self._started = time.monotonic_ns()
         self._last_us = 0
         self._counted = 0
-        self.masked = 0
-        """Known values masked."""
 
     @property
     def size(self) -> int:
@@ -50,7 +46,13 @@ class Recorder:
         """Records what one read brought, at the present moment."""
         self._last_us = (time.monotonic_ns() - self._started) // 1000
         self._arrived.update(data)
-        self._write(self._masker.feed(data))
+        if not data:
+            return
+        self._counted += self._raw.write(data) + self._timing.write(b"%d %d\n" % (self._last_us, len(data)))
+        self._cast.write(self._last_us, data)
+        if self._counted >= ALONE_BYTES and isinstance(self._cast, Cast):
+            self._events.close()
+            self._cast = Helper(self._folder / RECORDING, self._cast.cut)
 
     def sync(self) -> None:
         """Lets the next start after a crash see all that was recorded so far, the bytes before their timing."""
@@ -59,8 +61,6 @@ class Recorder:
 
     def close(self) -> str:
         """Ends the files; the keyed commitment to all bytes that arrived."""
-        self._write(self._masker.flush())
-        self.masked = self._masker.count
         self._raw.close()
         self._timing.close()
         if isinstance(self._cast, Cast):
@@ -69,15 +69,6 @@ class Recorder:
         elif not self._cast.end():
             mend(self._folder, self._started_at)
         return f"hmac-sha256:{self._arrived.hexdigest()}"
-
-    def _write(self, data: bytes) -> None:
-        if not data:
-            return
-        self._counted += self._raw.write(data) + self._timing.write(b"%d %d\n" % (self._last_us, len(data)))
-        self._cast.write(self._last_us, data)
-        if self._counted >= ALONE_BYTES and isinstance(self._cast, Cast):
-            self._events.close()
-            self._cast = Helper(self._folder / RECORDING, self._cast.cut)
 
 
 def cast_header(started_at: int) -> bytes:
@@ -88,7 +79,7 @@ def cast_header(started_at: int) -> bytes:
 
 
 def mend(folder: Path, started_at: int) -> bool:
-    """Makes the three files of a recorder that was killed agree again: keeps what all of them can prove.
+    """Makes the three files agree again, after a recorder was killed or its terminal masked: keeps what all can prove.
 
     False where there is nothing to keep. The timing decides: what it does not account for is cut off.
     """

@@ -10,20 +10,23 @@ from archive.errors import ArgusicError
 from archive.pools import read_json
 from archive.reasons import Reason
 from archive.record import Record
+from runner.checking import Checker
 from runner.condition import Condition, job_of
 from runner.evidence import Bundle
 from runner.journal import Journal
+from runner.masking import Known
+from runner.proving import proven
 from runner.recorder import mend
-from runner.spool import RECORD, Begun, abandoned, commitment_key, remove, set_aside
+from runner.spool import RECORD, Begun, abandoned, commitment_key, recalled, remove, set_aside
 from runner.story import Story
 
 
 def recover(condition: Condition) -> list[str]:
     """Saves a record for each attempt of this cycle that a dead process left in the spool.
 
-    An attempt that had its record is saved as it is; any other becomes `infra:runner-lost`. What cannot be closed is
-    set aside, and the answer says where. Machines ended with their process, and the recorder masks before it writes,
-    so what lies in the spool is masked.
+    An attempt that had its record is saved as it is; any other becomes `infra:runner-lost`, what it recorded masked
+    and proven clean like any. What cannot be closed is set aside, and the answer says where. Machines ended with their
+    process.
     """
     notes: list[str] = []
     with abandoned(condition.root) as found:
@@ -49,12 +52,21 @@ def _close(condition: Condition, folder: Path, begun: Begun) -> None:
         return
     story = Story(condition, job_of(condition.plan, begun.job), begun.started_at)
     story.trouble = (Reason.INFRA_RUNNER_LOST, "the runner's process ended in the middle of the attempt")
-    bundle = Bundle(folder, commitment_key(condition.root, begun.run), ())
-    if mend(folder, begun.started_at):
-        bundle.mended()
+    mend(folder, begun.started_at)
     journal = Journal(folder)
     journal.note("closed by a later start: the process of this attempt is gone")
     journal.close()
-    bundle.logged()
-    total_ms = max(0, int((time.time() - begun.started_at) * 1000))
-    records.save(condition.root, story.record(bundle.keep(condition.store), 0, total_ms))
+    bundle = Bundle(condition.root, begun.run, Known(recalled(folder)), commitment_key(condition.root, begun.run))
+    checker = Checker(bundle.quarantine)
+    try:
+        bundle.recorded(begun.started_at)
+        bundle.logged()
+        record = proven(story, bundle, checker, lambda: _since(begun))
+    finally:
+        checker.end()
+    records.save(condition.root, record)
+
+
+def _since(begun: Begun) -> int:
+    """Milliseconds since an attempt began; the wall clock is all that is left to tell."""
+    return max(0, int((time.time() - begun.started_at) * 1000))

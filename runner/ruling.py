@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from archive.edition import Edition
@@ -28,17 +29,18 @@ def rule(
     *,
     trouble: tuple[Reason, str] | None,
     kept: set[Role],
-    survivors: int,
+    doubts: Sequence[str],
     ended_by: EndedBy,
     report: Report | None,
 ) -> Ruling:
     """`trouble` is what went wrong with our instrument; `report` is None where the agent left no readable one.
 
-    Evidence that may hold a credential is withheld whatever else happened. Where a limit other than the budget ended
-    the attempt, the agent came to no end of its own and its report is not read: the caller passes None.
+    `doubts` say why the evidence is not proven clean: then it is withheld, whatever else happened. Where a limit other
+    than the budget ended the attempt, the agent came to no end of its own and its report is not read: the caller passes
+    None.
     """
-    if survivors:
-        return _out(Validity.WITHHELD, Reason.EVIDENCE_NOT_PROVEN_CLEAN, f"{survivors} known values can still be read")
+    if doubts:
+        return _out(Validity.WITHHELD, Reason.EVIDENCE_NOT_PROVEN_CLEAN, "; ".join(doubts))
     if trouble is not None:
         return _out(Validity.INVALID, *trouble)
     missing = [role for role in COMPLETE if role not in kept]

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
 from archive import atomic, places, pools
 from archive.canonical import canonical
-from archive.errors import DataErrors
+from archive.errors import DataError, DataErrors
 from archive.model import Model
 from archive.plan import JobId, RunId
 
+KNOWN = "known.json"
+"""The secret values that the attempt's machine was given, until everything is masked."""
 RECORD = "record.json"
 """The finished record, on its way to results."""
 UNREADABLE = "unreadable"
@@ -80,6 +83,26 @@ def _one_at_a_time(root: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def remember(folder: Path, values: Iterable[str]) -> None:
+    """Keeps the secret values of an attempt beside what it records, for whoever has to mask it after a crash."""
+    atomic.write(folder / KNOWN, json.dumps(list(values)).encode(), 0o600)
+
+
+def recalled(folder: Path) -> tuple[str, ...]:
+    """The values of `remember`; none where it was not reached, so that no machine had one.
+
+    Raises DataError where they cannot be read: nothing of such an attempt may be stored.
+    """
+    path = folder / KNOWN
+    try:
+        values = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError) as error:
+        raise DataError(path, "", f"the values to mask cannot be read: {error}") from None
+    return tuple(values)
 
 
 def remove(folder: Path) -> None:

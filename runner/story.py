@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from archive.plan import Job, run_id
@@ -44,6 +45,12 @@ class Story:
     claims: Claims | None = None
     fetch_ms: int | None = None
     replay_ms: int | None = None
+    key: Key = field(default_factory=Key.none)
+
+    @property
+    def key_gone(self) -> bool:
+        """Whether no key can be alive that this attempt's evidence might still show."""
+        return self.key.kind != "own" or bool(self.key.deletion_confirmed)
 
     @property
     def run(self) -> str:
@@ -53,16 +60,19 @@ class Story:
     def texts(self) -> list[str]:
         """Everything in the record that came out of the machine."""
         parts = [self.report, self.claims, *self.incidents]
-        return [part.model_dump_json() for part in parts if part is not None]
+        told = [part.model_dump_json() for part in parts if part is not None]
+        return [*told, self.trouble[1]] if self.trouble else told
 
-    def record(self, kept: dict[Role, Evidence], survivors: int, total_ms: int) -> Record:
-        """The record, ruled by the order of doubt. `kept` is the stored evidence."""
+    def record(
+        self, kept: dict[Role, Evidence], certificate: str | None, doubts: Sequence[str], total_ms: int
+    ) -> Record:
+        """The record, ruled by the order of doubt. `kept` is the stored evidence, `doubts` why it is not clean."""
         condition, job = self.condition, self.job
         ruling = rule(
             condition.edition,
             trouble=self.trouble,
             kept=set(kept),
-            survivors=survivors,
+            doubts=doubts,
             ended_by=self.ended.by,
             report=self.report,
         )
@@ -102,6 +112,7 @@ class Story:
             report=self.report if shown else None,
             claims=self.claims if shown else None,
             usage=Usage.unknown(),
-            key=Key.none(),
+            key=self.key,
             evidence=tuple(kept.values()) if shown else (),
+            certificate=certificate if shown and kept else None,
         )

@@ -153,7 +153,9 @@ def notes(run: Run) -> str | None:
     """What a reader should know beside the result; None where there is nothing."""
     found = [words.INCIDENTS[kind] for kind in dict.fromkeys(run.incidents)] if run.incidents else []
     if run.masked:
-        found.append(f"masked values in all files: {run.masked}")
+        found.append("masked: " + ", ".join(f"{words.MASKED[kind]} {count} ×" for kind, count in run.masked))
+    if run.waits:
+        found.append("its evidence waits for the end of the attempt's key")
     if run.shared_key:
         found.append("made with a key that is shared by attempts")
     return "; ".join(found) or None

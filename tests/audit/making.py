@@ -77,7 +77,9 @@ def stored(root: Path, role: str, data: bytes) -> dict[str, Any]:
         "bytes": len(data),
         "digest": kept,
         "arrived": "hmac-sha256:" + "0" * 64,
-        "masked_values": 0,
+        "stage1": "hmac-sha256:" + "0" * 64,
+        "manifests": [],
+        "masked": {},
     }
 
 

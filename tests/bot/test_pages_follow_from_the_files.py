@@ -172,7 +172,7 @@ def test_all_wrong_records_are_named_together(tmp_path: Path) -> None:
     records.save(tmp_path, other)
     lying = make_record(attempt=10, outcome="pass_mock")
     records.save(tmp_path, lying)
-    bare = make_record(attempt=11, evidence=[])
+    bare = make_record(attempt=11, evidence=[], certificate=None)
     records.save(tmp_path, bare)
     loose = make_record(attempt=12, subject="pkg:pypi/sixA1.17.0")
     records.save(tmp_path, loose)

@@ -193,15 +193,17 @@ def test_masking_shared_keys_and_incidents_are_noted(tmp_path: Path) -> None:
                 "bytes": 1,
                 "digest": "sha256:" + "1" * 64,
                 "arrived": "hmac-sha256:" + "2" * 64,
-                "masked_values": masked,
+                "stage1": "hmac-sha256:" + "3" * 64,
+                "manifests": [],
+                "masked": masked,
             }
-            for role, masked in (("recording", 2), ("log", 1))
+            for role, masked in (("terminal", {"credential": 2}), ("recording", {"credential": 2}), ("log", {"key": 1}))
         ],
     }
     made(tmp_path, change, evidence=False)
     assert lines(tmp_path, "Notes:") == [
-        "Attempt 1 of Agent A: the memory limit was reached; masked values in all files: 3; "
-        "made with a key that is shared by attempts."
+        "Attempt 1 of Agent A: the memory limit was reached; masked: a credential of the attempt 2 ×, "
+        "the body of a generated key 1 ×; made with a key that is shared by attempts."
     ]
 
 

@@ -11,18 +11,23 @@ import os
 import shutil
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 from archive.record import Record
 from runner import attempt as attempt_module
 from runner import condition as condition_module
 from runner import cycle as cycle_module
+from runner.attempt import Attempt
 from runner.commands import finish, measure
 from runner.journal import Journal
 from runner.sandbox.choose import Chosen, Kind, choose
 from runner.sources import Brief
 from runner.watch import Halt
 from tests.runner.scripted import LocalSource, ShellAgent
+
+SECRET = "sk-test-7d1f0c9e5b3a2846-crash"
+"""A value that every attempt's machine is said to have been given."""
 
 
 class Broken(LocalSource):
@@ -74,6 +79,7 @@ def fill(root: Path) -> None:
 
 
 def main() -> None:
+    cycle_module.Attempt = partial(Attempt, secret_values=(SECRET,))  # type: ignore[misc,assignment]
     attempt_module.source = lambda _: Broken() if "fetch fails" in sys.argv[2] else LocalSource()  # type: ignore[assignment,return-value]
     attempt_module.adapter = lambda _: ShellAgent(sys.argv[2])  # type: ignore[assignment,return-value]
     if "save fails" in sys.argv[2]:

@@ -18,6 +18,7 @@ from archive.ledger import Ledger
 from archive.reasons import Reason
 from bot.plan import write_plan
 from runner.gpu import gpu_present
+from tests.runner.drive import SECRET
 from tests.runner.scripted import report
 from tests.support.make import declare
 
@@ -26,7 +27,7 @@ CHECKOUT = Path(__file__).parents[2]
 QUICK = "echo 42 > result.txt\n" + report()
 SECONDS = 100_000 + os.getpid()
 """Unlike that of any test that runs beside this one."""
-SLOW = f"echo begun; sleep {SECONDS}"
+SLOW = f"echo begun {SECRET}; sleep {SECONDS}"
 
 
 STARTED: list[subprocess.Popen[str]] = []
@@ -78,6 +79,11 @@ def begun(root: Path) -> list[Path]:
     return [path for path in places.spool(root).glob("*/log.jsonl") if '"step":"agent"' in path.read_text()]
 
 
+def recorded(root: Path) -> list[Path]:
+    """Terminals of the spool that hold the secret value."""
+    return [path for path in places.spool(root).rglob("terminal.raw") if SECRET.encode() in path.read_bytes()]
+
+
 def sleepers() -> int:
     count = 0
     for place in Path("/proc").glob("[0-9]*/cmdline"):
@@ -117,18 +123,24 @@ def test_a_signal_ends_the_machines_keeps_what_was_recorded_and_is_no_success(ro
     assert [record.reason for record in cancelled.values()] == [Reason.INFRA_CANCELLED] * 2
     for record in cancelled.values():
         assert record.outcome is None
-        assert places.store(root).path(record.file("terminal").digest).read_bytes() == b"begun\r\n"
+        assert (
+            places.store(root).path(record.file("terminal").digest).read_bytes()
+            == b"begun " + b"*" * len(SECRET) + b"\r\n"
+        )
 
 
 def test_after_kill_9_nothing_is_leaked_nothing_is_lost_and_the_cycle_finishes(root):
     process = start(root, SLOW)
     wait_until_recording(root, 2)
-    while sleepers() < 2:
+    while sleepers() < 2 or len(recorded(root)) < 2:
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     wait_until_nothing_is_left()
     assert made_or_none(root) == 0
+    # What was killed left the value where only this user can read it, until the next start masks it.
+    assert len(recorded(root)) == 2
+    assert {path.parent.stat().st_mode & 0o077 for path in recorded(root)} == {0}
 
     status, _, err = run(root, QUICK)
     assert (status, err) == (0, "")
@@ -136,6 +148,7 @@ def test_after_kill_9_nothing_is_leaked_nothing_is_lost_and_the_cycle_finishes(r
     reasons = sorted(str(record.reason or record.outcome) for record in found.values())
     assert reasons == ["infra:runner-lost"] * 2 + ["pass_full"] * 3
     assert not list(places.spool(root).glob("*/"))
+    assert [path for path in root.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()] == []
     for record in found.values():
         for item in record.evidence:
             assert digest(places.store(root).path(item.digest).read_bytes()) == item.digest

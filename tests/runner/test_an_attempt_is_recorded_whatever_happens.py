@@ -248,7 +248,7 @@ def test_a_value_that_was_handed_in_is_masked_everywhere(one):
     assert record.report.final_state == "key " + "*" * len(secret)
     for item in record.evidence:
         assert secret not in one.text(record, item.role)
-    assert record.file("terminal").masked_values == 2
+    assert record.file("terminal").masked == {"credential": 2}
     assert secret not in canonical(record).decode()
 
 

@@ -24,12 +24,14 @@ def report(**changes) -> Report:
 
 
 def ruling(**changes):
-    facts = {"trouble": None, "kept": set(COMPLETE), "survivors": 0, "ended_by": "agent", "report": report()}
+    facts = {"trouble": None, "kept": set(COMPLETE), "doubts": (), "ended_by": "agent", "report": report()}
     return rule(EDITION, **{**facts, **changes})
 
 
-def test_a_value_that_survives_withholds_whatever_else_happened():
-    found = ruling(survivors=1, trouble=(Reason.INFRA_DISK, "full"), ended_by="budget")
+def test_what_is_not_proven_clean_is_withheld_whatever_else_happened():
+    found = ruling(
+        doubts=["terminal.raw: a value can still be read"], trouble=(Reason.INFRA_DISK, "full"), ended_by="budget"
+    )
     assert (found.validity, found.reason, found.outcome) == (Validity.WITHHELD, Reason.EVIDENCE_NOT_PROVEN_CLEAN, None)
 
 

@@ -72,8 +72,15 @@ RECORD = {
         "calls": None,
         "cost_micro_usd": None,
     },
-    "key": {"kind": "none", "cap_micro_usd": None, "spent_micro_usd": None, "deletion_confirmed": None},
+    "key": {
+        "kind": "none",
+        "cap_micro_usd": None,
+        "spent_micro_usd": None,
+        "expires_at": None,
+        "deletion_confirmed": None,
+    },
     "evidence": [],
+    "certificate": None,
 }
 
 

@@ -25,12 +25,13 @@ from runner.journal import Step
 from runner.sandbox import disk as disks
 from runner.sandbox.container import LABEL, Docker
 from runner.sandbox.owner import alive
+from tests.runner.drive import SECRET
 from tests.runner.scripted import report
 from tests.support.make import declare
 
 pytestmark = [pytest.mark.soak, pytest.mark.sandbox]
 CHECKOUT = Path(__file__).parents[2]
-SCRIPT = "echo the agent was here; echo 42 > result.txt\n" + report()
+SCRIPT = f"echo the agent was here {SECRET}; echo 42 > result.txt\n" + report()
 TROUBLES = ("SIGKILL", "SIGTERM", "SIGINT", "engine", "disk")
 CELLS = [
     (kind, step, trouble)
@@ -134,3 +135,4 @@ def test_an_attempt_that_is_cut_off_is_closed_and_the_cycle_goes_on(kind, step, 
             assert recording is not None
             assert b"the agent was here" in places.store(root).path(recording.digest).read_bytes()
     assert left(docker, root) == []
+    assert [path for path in root.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()] == []

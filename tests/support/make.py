@@ -72,7 +72,7 @@ def invalid(reason: str = "infra:network", detail: str | None = None) -> dict[st
         "report": None,
         "claims": None,
     }
-    return found | ({"evidence": []} if withheld else {})
+    return found | ({"evidence": [], "certificate": None} if withheld else {})
 
 
 def make_record(job: Job | None = None, **changes: Any) -> Record:
@@ -253,7 +253,13 @@ def _template() -> dict[str, Any]:
         "usage": dict.fromkeys(
             ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "calls", "cost_micro_usd")
         ),
-        "key": {"kind": "none", "cap_micro_usd": None, "spent_micro_usd": None, "deletion_confirmed": None},
+        "key": {
+            "kind": "none",
+            "cap_micro_usd": None,
+            "spent_micro_usd": None,
+            "expires_at": None,
+            "deletion_confirmed": None,
+        },
         "evidence": [
             {
                 "role": role,
@@ -261,10 +267,13 @@ def _template() -> dict[str, Any]:
                 "bytes": 100,
                 "digest": zeros,
                 "arrived": "hmac-sha256:" + "0" * 64,
-                "masked_values": 0,
+                "stage1": "hmac-sha256:" + "0" * 64,
+                "manifests": [],
+                "masked": {},
             }
             for role, media_type in roles.items()
         ],
+        "certificate": zeros,
     }
 
 

@@ -1,0 +1,63 @@
+"""Letting evidence out that waited for the end of its attempt's key (MEASUREMENT §10)."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from archive import places, records, releases
+from archive.errors import DataError
+from archive.record import Record
+from archive.releases import Release
+from archive.store import FolderStore
+
+Because = Literal["deletion-confirmed", "expired"]
+Gone = Callable[[Record], bool]
+"""Whether the broker of a record's key confirms, now, that the key is gone."""
+
+
+class Waited(NamedTuple):
+    """One attempt whose evidence waited."""
+
+    run: str
+    because: Because | None
+    """Why it is out now; None where it waits on."""
+
+
+def release(root: Path, cycle: str, gone: Gone, now: float | None = None) -> Iterator[Waited]:
+    """Lets the evidence of each waiting attempt of `cycle` out whose key has ended. A second time changes nothing.
+
+    Raises DataError where the evidence of a waiting attempt is not here: it lies on the runner that made the attempt.
+    """
+    for record in records.each(root, cycle):
+        if releases.waits(root, record):
+            because = _because(record, gone, time.time() if now is None else now)
+            if because:
+                _move(root, record)
+                at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+                one = Release(schema_version=1, cycle=cycle, run=record.run, at=at, because=because)
+                releases.save(root, one)
+            yield Waited(record.run, because)
+        if releases.held(record) and not releases.waits(root, record):
+            shutil.rmtree(places.held(root) / record.run, ignore_errors=True)
+
+
+def _because(record: Record, gone: Gone, now: float) -> Because | None:
+    if gone(record):
+        return "deletion-confirmed"
+    ends = record.key.expires_at
+    return "expired" if ends and ends < time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)) else None
+
+
+def _move(root: Path, record: Record) -> None:
+    held, store = FolderStore(places.held(root) / record.run), places.store(root)
+    wanted = [one for item in record.evidence for one in (item.digest, *item.manifests)]
+    for digest in [*wanted, *([record.certificate] if record.certificate else [])]:
+        path = held.path(digest)
+        if path is None:
+            problem = f"{digest} of run {record.run} is not here; it lies on the runner that made the attempt"
+            raise DataError(held.folder, "", problem)
+        store.put(path)

@@ -10,6 +10,7 @@ from archive.reasons import Reason, Validity
 from archive.record import Record
 from archive.report import MAX_BYTES, ReportRefused, read_report
 from archive.store import Store, file_digest
+from audit.certified import certified
 from audit.finding import Checked
 from audit.log import log
 from audit.recording import Differs, recording
@@ -52,6 +53,7 @@ def evidence(
             if role not in listed:
                 yield None, f"is valid without its {role}; without complete log and recording it is invalid"
         yield from _agree(whole)
+    yield from certified(record, store)
     yield from _report(record, whole.get("report"), "report" in listed)
 
 

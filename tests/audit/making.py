@@ -14,7 +14,7 @@ from archive.canonical import canonical, digest
 from archive.ledger import Ledger, ledger_path
 from archive.plan import Job
 from archive.record import Record
-from tests.support.make import Change, Play, make_record, make_root, passed
+from tests.support.make import Change, Play, certified, make_record, make_root, passed
 
 SESSION = [
     (1_000, b"$ pip install example\r\n"),
@@ -51,7 +51,7 @@ def evident(root: Path, play: Play) -> Play:
     def played(job: Job) -> Change:
         change = dict(play(job))
         if "evidence" not in change:
-            change["evidence"] = evidence(root, make_record(job, **change))
+            change |= certified(root, evidence(root, make_record(job, **change)))
         return change
 
     return played

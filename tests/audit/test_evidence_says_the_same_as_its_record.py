@@ -34,7 +34,7 @@ from tests.audit.making import (
     session,
     stored,
 )
-from tests.support.make import Change, failed, invalid, make_record, mocked, passed, silent, timed_out
+from tests.support.make import Change, certified, failed, invalid, make_record, mocked, passed, silent, timed_out
 
 KINDS: dict[str, Callable[[], dict[str, Any]]] = {
     "passed": passed,
@@ -70,7 +70,7 @@ def one(
     root = checkout(folder, agents=["agent-a"], play=lambda job: change if job.attempt == 1 else passed())
     run = next(record.run for record in made(root) if record.attempt == 1)
     if make:
-        rewrite(root, lambda record: {"evidence": make(root, record)} if record.run == run else {})
+        rewrite(root, lambda record: certified(root, make(root, record)) if record.run == run else {})
     return root, run
 
 

@@ -13,7 +13,6 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from archive import atomic
 from archive.canonical import canonical
 from archive.errors import ArgusicError, MachineError
 from archive.plan import Job
@@ -34,7 +33,7 @@ from runner.recorder import Recorder
 from runner.sandbox import PROJECT, FileRefused, Machine, Mount
 from runner.sources import FetchFailed, source
 from runner.sources.prepare import prepare
-from runner.spool import RECORD, Begun, claimed, commitment_key, remember
+from runner.spool import Begun, claimed, commitment_key, finish, remember
 from runner.story import Story
 from runner.watch import Ended, Halt, drain, run, watch
 
@@ -78,7 +77,7 @@ class Attempt:
                 record = self._settled(checker)
             finally:
                 checker.end()
-            atomic.write(self.spool / RECORD, canonical(record), 0o600)
+            finish(self.spool, canonical(record))
             return record
 
     def _guarded(self) -> None:

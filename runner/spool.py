@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -22,6 +23,9 @@ KNOWN = "known.json"
 """The secret values that the attempt's machine was given, until everything is masked."""
 RECORD = "record.json"
 """The finished record, on its way to results."""
+RESERVE = "reserve"
+RESERVE_BYTES = 256 << 10
+"""Room that an attempt keeps for its record, for the case that the disk is full when it is made."""
 UNREADABLE = "unreadable"
 
 
@@ -43,6 +47,8 @@ def claimed(root: Path, begun: Begun) -> Iterator[Path]:
         with _one_at_a_time(root):
             folder.mkdir(mode=0o700)
             stack.enter_context(_locked(folder))
+            with (folder / RESERVE).open("wb") as reserve:
+                os.posix_fallocate(reserve.fileno(), 0, RESERVE_BYTES)
             atomic.write(folder / "attempt.json", canonical(begun), 0o600)
         yield folder
 
@@ -83,6 +89,17 @@ def _one_at_a_time(root: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def finish(folder: Path, record: bytes) -> None:
+    """Keeps the finished record in the spool; on a full disk in the room that was reserved for it."""
+    try:
+        atomic.write(folder / RECORD, record, 0o600)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        (folder / RESERVE).unlink(missing_ok=True)
+        atomic.write(folder / RECORD, record, 0o600)
 
 
 def remember(folder: Path, values: Iterable[str]) -> None:

@@ -1,6 +1,6 @@
 """Every step of an attempt × every way a runner can be cut off, on each sandbox: nothing lost, leaked or run twice.
 
-The table is printed at the end (`pytest -s`, or in the report of `make soak`).
+The table of what became of each cell is printed at the end.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CELLS = [
     for trouble in TROUBLES
     if step != "note" and (kind == "docker" or trouble != "engine")
 ]
-SAID: dict[tuple[str, str, str], str] = {}
+STEPS = [step for step in get_args(Step) if step != "note"]
 
 
 class Ended(NamedTuple):
@@ -54,16 +54,6 @@ def drive(root: Path, kind: str, *trouble: str) -> Ended:
     command = [sys.executable, "-m", "tests.runner.drive", str(root), SCRIPT, kind, *trouble]
     done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, timeout=120, check=False)
     return Ended(done.returncode, done.stderr)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def table() -> Iterator[None]:
-    """Prints what became of each cell."""
-    yield
-    for kind in ("bubblewrap", "docker"):
-        print(f"\n{kind:12}" + "".join(f"{trouble:22}" for trouble in TROUBLES))
-        for step in [step for step in get_args(Step) if step != "note"]:
-            print(f"{step:12}" + "".join(f"{SAID.get((kind, step, trouble), '-'):22}" for trouble in TROUBLES))
 
 
 @pytest.fixture
@@ -104,7 +94,7 @@ def left(docker: Docker | None, root: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("kind", "step", "trouble"), CELLS)
-def test_an_attempt_that_is_cut_off_is_closed_and_the_cycle_goes_on(kind, step, trouble, root, docker):
+def test_an_attempt_that_is_cut_off_is_closed_and_the_cycle_goes_on(kind, step, trouble, root, docker, tell_cell):
     if kind == "docker" and docker is None:
         pytest.skip("no container engine here")
     declare(root, "pkg:pypi/six@1.17.0", agents=["agent-a"], demonstration=True, purposes=["verdict"], sandboxes=[kind])
@@ -125,7 +115,9 @@ def test_an_attempt_that_is_cut_off_is_closed_and_the_cycle_goes_on(kind, step, 
     assert len({record.job for record in made}) == len(made)
     assert made[-1].outcome == "pass_full"
     assert [record.validity for record in made[:-1]] == [Validity.INVALID] * (len(made) - 1)
-    SAID[kind, step, trouble] = str(made[0].reason or made[0].outcome)
+    tell_cell(kind, f"{STEPS.index(step):2} {step}", trouble, str(made[0].reason or made[0].outcome))
+    if trouble == "disk":
+        assert made[0].reason is Reason.INFRA_DISK
     if trouble == "SIGKILL":
         # Before its folder is locked there is no attempt; when its record lies in the spool it is a finished one.
         assert made[0].reason in (Reason.INFRA_RUNNER_LOST, None)

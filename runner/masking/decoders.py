@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import zstandard
 
+from runner.masking.search import Engine, Starts
 from runner.masking.text import Inside, Piece, Text, between_letters, made, replaced
 
 DECODED_BYTES = 16 << 20
@@ -117,6 +118,8 @@ def dumps(text: Text) -> Iterator[Text]:
 class _Coding(NamedTuple):
     """One way to write bytes as letters."""
 
+    begins: tuple[Starts, ...]
+    """What a run begins with."""
     run: re.Pattern[bytes]
     """Letters, without what may stand between them, that can be ASCII text or begin as compressed data does."""
     all: re.Pattern[bytes]
@@ -129,11 +132,16 @@ class _Coding(NamedTuple):
     """Letters to bytes; what is left over at the end is ignored."""
 
 
-def runs(text: Text) -> Iterator[Text]:
+def runs(text: Text, engine: Engine | None = None) -> Iterator[Text]:
     """What encoded runs hold, where that is text or was compressed; text leads back to its letters byte by byte."""
     letters = Inside(between_letters(text))
     for coding in _CODINGS:
-        for match in coding.run.finditer(letters.text):
+        past = 0
+        for start in sorted({at for begin in coding.begins for at in begin.find(letters.text, engine)}):
+            match = coding.run.match(letters.text, start)
+            if start < past or match is None:
+                continue
+            past = match.end()
             decoded = coding.read(match[0])
             if decoded[:2] in _OPENINGS:
                 rest = coding.all.match(letters.text, match.start())
@@ -208,15 +216,24 @@ def _from_hex(letters: bytes) -> bytes:
 
 _OPENINGS = frozenset({b"\x1f\x8b", b"\x28\xb5", b"\xfd7", b"BZ", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"})
 # Of four letters that stand for ASCII each of the first three has a bit that is 0: few other runs pass.
+_GROUP = rb"[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
 _BASE64 = re.compile(
-    rb"(?:[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){5,}"
-    rb"(?:[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589]?)?"
-    rb"|H4sI|[/_]Td6WFo|KLUv[/_]|QlpoO|e(?:J[w-z]|N[o-r]|F[4-7]|A[E-H])[A-Za-z0-9+/_-]"
+    rb"(?:%b){5,}(?:[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589]?)?|[A-Za-z0-9+/_-]{4}" % _GROUP
 )
-_HEX = re.compile(rb"(?:[2-7][0-9A-Fa-f]|0[9AaDd]){12,}|1[fF]8[bB]08|28[bB]52[fF][fF][dD]|[fF]d377a585a|425a68|78(?:9c|da|01)")
+_BYTE = rb"(?:[2-7][0-9A-Fa-f]|0[9AaDd])"
+_HEX = re.compile(rb"%b{12,}|[0-9A-Fa-f]{4}" % _BYTE)
 _BASE32 = re.compile(rb"[A-Z2-7]{24,}")
 _CODINGS = (
-    _Coding(_BASE64, re.compile(rb"[A-Za-z0-9+/_-]+"), 4, 3, _from_base64),
-    _Coding(_BASE32, _BASE32, 8, 5, _from_base32),
-    _Coding(_HEX, re.compile(rb"[0-9A-Fa-f]+"), 2, 1, _from_hex),
-)
+    _Coding(
+        (
+            Starts(_GROUP * 5, 20),
+            Starts(rb"(?:H4sI|KLUv|_Td6|/Td6|Qlpo|eJ[w-z].|eN[o-r].|eF[4-7].|eA[E-H].)", 4),
+        ),
+        _BASE64, re.compile(rb"[A-Za-z0-9+/_-]+"), 4, 3, _from_base64,
+    ),
+    _Coding((Starts(rb"[A-Z2-7]{24}", 24),), _BASE32, _BASE32, 8, 5, _from_base32),
+    _Coding(
+        (Starts(_BYTE + rb"{12}", 24), Starts(rb"(?:1[fF]8[bB]|28[bB]5|[fF][dD]37|425a|78(?:9c|da|01))", 4)),
+        _HEX, re.compile(rb"[0-9A-Fa-f]+"), 2, 1, _from_hex,
+    ),
+)  # fmt: skip

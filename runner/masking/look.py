@@ -21,7 +21,9 @@ DECODED_BYTES = 256 << 20
 """All that is read out of encoded runs of one file; what comes after it is not read."""
 _ROUNDS = 4
 _ENCODED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-")
-_ELLIPSIS = re.compile(rb"\.{2,}|\xe2\x80\xa6|\*{3,}|(?:\xe2\x80\xa2){2,}|(?:\xe2\x96\x88){2,}|<[a-z ]{3,12}>|\[\.{3}\]")
+_ELLIPSIS = re.compile(
+    rb"\.\.+|\*\*\*+|\xe2\x80\xa6|\xe2\x80\xa2(?:\xe2\x80\xa2)+|\xe2\x96\x88(?:\xe2\x96\x88)+|<[a-z ]{3,12}>|\[\.\.\.\]"
+)
 _SHOWN_AROUND = 6
 _LOOKED_AT = 3
 
@@ -92,7 +94,7 @@ class _Found:
         reach = self._known.reach
         for read in (decoders.percent, decoders.entities, decoders.backslashes):
             self._read(read(text, reach), depth + 1)
-        for run in decoders.runs(text):
+        for run in decoders.runs(text, self._known.engine):
             self._read(run, depth + 1)
         for read in (decoders.quoted_printable, decoders.literals, decoders.compatible):
             self._look_flat(read(text, reach))
@@ -110,7 +112,7 @@ class _Found:
     def _look_flat(self, text: Text | None) -> None:
         if text is not None:
             self._look(text)
-            for run in decoders.runs(text):
+            for run in decoders.runs(text, self._known.engine):
                 self._read(run, 1)
 
     def _look(self, text: Text) -> None:

@@ -12,8 +12,12 @@ from array import array
 from typing import NamedTuple
 
 from runner.masking.escapes import SEQUENCE
-from runner.masking.text import Piece, Text, made
+from runner.masking.not_proven import NotProven
+from runner.masking.text import Span, Text, union, without
 
+_UP_AND_DOWN = re.compile(rb"\x1b\[[0-9;?]*[ABEFHJLMSTdefhlrsu]|\x1b[78DEMc]|[\x0b\x0c]")
+_ALONG = re.compile(rb"\x08|\r(?!\r*(?:\n|\Z))|\x1b\[[0-9;]*[CDGKPX@`abI]")
+_START_AGAIN = re.compile(rb"\r|\x1b\[1?G|\x1b\[[02]?K")
 _MOVES = re.compile(rb"\x08|\r(?![\r\n]|\Z)|\x1b\[[0-9;?]*[A-HJKLMPSTX`adefhlrsu@bI]|\x1b[78DEMc]|[\x0b\x0c]")
 _SPECIAL = re.compile(rb"[\x00-\x1a\x1c-\x1f\x7f]|" + SEQUENCE.pattern)
 _ALTERNATE = frozenset(b"?%d" % number for number in (47, 1047, 1049))
@@ -74,24 +78,20 @@ class Screen:
         self.certain = True
         """False once a sequence came whose effect on the cells is not followed here."""
 
-    def feed(self, data: bytes) -> None:
-        """The whole of a stream."""
-        end = 0
-        for move in _MOVES.finditer(data):
-            if move.start() < end:
+    def feed(self, data: bytes, start: int, end: int) -> None:
+        """A stretch of a stream; it begins with an empty screen."""
+        for move in _MOVES.finditer(data, start, end):
+            if move.start() < start:
                 continue
-            end = self._plain(data, end, move.start())
-            if end > move.start():
-                continue
+            self._plain(data, start, move.start())
             self._move(data, move)
-            end = move.end()
+            start = move.end()
             if len(self.shown.cells) > _SHOWN_BYTES:
-                self.certain = False
-                break
-        self._plain(data, end, len(data))
-        self._tell_all()
+                raise NotProven("a screen that is drawn over more often than can be followed")
+        self._plain(data, start, end)
+        self._fresh()
 
-    def _plain(self, data: bytes, start: int, end: int) -> int:
+    def _plain(self, data: bytes, start: int, end: int) -> None:
         """Text and what only colours it; only the last screenful of it can still be touched."""
         cut = end
         for _ in range(self._height + 1):
@@ -117,7 +117,6 @@ class Screen:
             elif byte == 0x09:
                 self._column = min(self._columns - 1, (self._column // _TAB + 1) * _TAB)
         self._draw(data, at, end)
-        return end
 
     def _draw(self, data: bytes, start: int, end: int) -> None:
         if start >= end:
@@ -294,28 +293,72 @@ class Screen:
 
 def screen(text: Text, columns: int, rows: int) -> tuple[Text, bool] | None:
     """The rows that cursor movement touched as a text, and whether its cells are certain; None where there are none."""
-    if not _MOVES.search(text.text):
-        return None
+    data = text.text
     made_of = Screen(columns, rows)
-    made_of.feed(text.text)
-    cells, places = made_of.shown
-    if not cells:
-        return None
-    return made(text, _pieces(cells, places)), made_of.certain
+    for start, end in stretches(data, rows):
+        made_of.feed(data, start, end)
+    return (_Drawn(made_of.shown, text), made_of.certain) if made_of.shown.cells else None
 
 
-def _pieces(cells: bytearray, places: array[int]) -> list[Piece]:
-    """Cells whose bytes follow each other, as one piece; blank cells come from nowhere."""
-    pieces, start = [], 0
-    for at in range(1, len(cells) + 1):
-        drawn = places[at - 1] >= 0 and cells[at - 1] != 0
-        if at < len(cells) and (places[at] >= 0 and cells[at] != 0) == drawn:
-            if not drawn or places[at] == places[at - 1] + 1:
-                continue
-        first = places[start] if drawn else 0
-        pieces.append(Piece(first, first + at - start if drawn else first, bytes(cells[start:at])))
-        start = at
-    return pieces
+def stretches(data: bytes, rows: int) -> list[Span]:
+    """Where the screen must be drawn: the screenfuls around what moves the cursor between rows, and single lines."""
+    found: list[Span] = []
+    for move in _UP_AND_DOWN.finditer(data):
+        start, end = move.span()
+        if found and end <= found[-1][1]:
+            continue
+        for _ in range(rows + 1):
+            start = data.rfind(b"\n", 0, start)
+            if start < 0:
+                break
+        for _ in range(rows + 1):
+            end = data.find(b"\n", end) + 1
+            if not end:
+                end = len(data)
+                break
+        found.append((start + 1, end))
+    found = union(found)
+    lines, past = [], 0
+    for move in _ALONG.finditer(data):
+        if move.start() >= past:
+            start, past = data.rfind(b"\n", 0, move.start()) + 1, data.find(b"\n", move.end()) + 1 or len(data)
+            if not _only_starts_again(data[start:past]):
+                lines.append((start, past))
+    return sorted(found + [line for line in lines if without([line], found)])
+
+
+def _only_starts_again(line: bytes) -> bool:
+    """Whether a line, as a progress bar does, was only drawn whole again: nothing of two drawings stands side by side."""
+    if not line.isascii():
+        return False
+    before, width, end = 0, 0, 0
+    for again in (*_START_AGAIN.finditer(line), None):
+        part = line[end : again.start() if again else len(line)]
+        if _ALONG.search(part + b"."):
+            return False
+        width += len(SEQUENCE.sub(b"", part).rstrip(b"\r\n"))
+        if again is None:
+            return width >= before
+        end = again.end()
+        if again[0][-1:] == b"K":
+            before = 0 if b"2" in again[0] else min(before, width)
+        elif before > width:
+            return False
+        else:
+            before, width = width, 0
+    return True
+
+
+class _Drawn(Text):
+    """Told rows, each cell of which leads back to the byte that drew it."""
+
+    def __init__(self, shown: Shown, parent: Text) -> None:
+        super().__init__(bytes(shown.cells), parent)
+        self._places, self._from = shown.places, parent
+
+    def resolve(self, start: int, end: int) -> list[Span]:
+        places = (place for place in self._places[start:end] if place >= 0)
+        return [span for cell in union((at, at + 1) for at in places) for span in self._from.resolve(*cell)]
 
 
 def _cells(character: str) -> int:

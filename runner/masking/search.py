@@ -7,7 +7,9 @@ match is grown to both sides, so that a part is found wherever it begins and end
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 Engine = Literal["hyperscan", "ahocorasick"]
@@ -44,7 +46,7 @@ class Finder:
             for at in range(0, len(form.text) - seed + 1, form.least - seed + 1):
                 self._seeds.setdefault(form.text[at : at + seed], []).append((form, at))
         self._words = sorted(self._seeds)
-        self.engine: Engine = engine or ("hyperscan" if importlib.util.find_spec("hyperscan") else "ahocorasick")
+        self.engine: Engine = engine or default_engine()
         self._compiled: Any = None
 
     def find(self, text: bytes) -> Iterator[Hit]:
@@ -91,6 +93,34 @@ class Finder:
             self._compiled.make_automaton()
         # The automaton is made for characters; latin-1 makes one of every byte.
         return [(end - len(word) + 1, word) for end, word in self._compiled.iter(text.decode("latin-1"))]
+
+
+class Starts:
+    """Where a pattern of one fixed length begins; hyperscan looks where it is installed, else `re`, with one result."""
+
+    def __init__(self, pattern: bytes, length: int) -> None:
+        self._pattern, self._length = pattern, length
+        self._ahead = re.compile(b"(?=" + pattern + b")")
+        self._compiled: Any = None
+
+    def find(self, text: bytes, engine: Engine | None = None) -> list[int]:
+        """Every place, overlapping ones too, in order."""
+        if (engine or default_engine()) != "hyperscan":
+            return [match.start() for match in self._ahead.finditer(text)]
+        import hyperscan
+
+        if self._compiled is None:
+            self._compiled = hyperscan.Database()
+            self._compiled.compile(expressions=[self._pattern], ids=[0], elements=1)
+        ends: list[int] = []
+        self._compiled.scan(text, lambda _number, _start, end, _flags, _context: ends.append(end))
+        return [end - self._length for end in ends]
+
+
+@cache
+def default_engine() -> Engine:
+    """hyperscan where it is installed."""
+    return "hyperscan" if importlib.util.find_spec("hyperscan") else "ahocorasick"
 
 
 def _grown(text: bytes, start: int, form: Form, at: int, size: int) -> Hit:

@@ -102,7 +102,9 @@ _RULES = {shape.begins.encode(): re.compile(shape.body.encode()) for shape in SH
 _WINDOW = 128
 _LONGEST = 8192
 _EDGE = re.compile(rb"[A-Za-z0-9_]")
-_PLACEHOLDER = re.compile(rb"(?i)example|placeholder|your|x{6}|0{8}|1234567890|abcdefgh|redacted|dummy|changeme|test_?key")
+_PLACEHOLDER = re.compile(
+    rb"(?i)example|placeholder|your|x{6}|0{8}|1234567890|abcdefgh|redacted|dummy|changeme|test_?key"
+)
 _DIFFERENT = 8
 
 

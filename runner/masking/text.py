@@ -19,6 +19,7 @@ _CHUNK = 1 << 15
 _ALNUM = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 _PRINTED = frozenset(range(0x21, 0x7F))
 _LETTERS = _PRINTED - frozenset(b"|>:,")
+NOT_ALNUM = bytes(sorted(set(range(256)) - _ALNUM))
 LOWER = bytes(range(256)).lower()
 
 Span = tuple[int, int]

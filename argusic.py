@@ -32,6 +32,10 @@ COMMANDS: dict[str, dict[str, str] | str] = {
         "rules": "audit.commands:audit_rules",
         "pages": "audit.commands:audit_pages",
     },
+    "evidence": {
+        "mask": "runner.masking.commands:evidence_mask",
+        "apply": "runner.masking.commands:evidence_apply",
+    },
     "image": {
         "build": "runner.image.commands:image_build",
         "show": "runner.image.commands:image_show",
@@ -50,6 +54,7 @@ ABOUT = {
     "score": "Check the arithmetic: JSON lines in, JSON lines out.",
     "verify": "Check everything about one run or one cycle.",
     "audit": "Check what the project promises.",
+    "evidence": "Mask evidence, prove it clean, and make one stage of it from another.",
     "image": "Build, show and compare the environment in which attempts are made.",
     "pages": "Build the pages from pools and results.",
     "play": "Play a recording in this terminal.",

@@ -149,7 +149,7 @@ def runs(text: Text, engine: Engine | None = None) -> Iterator[Text]:
                 if opened:
                     last = match.start() - (-used * coding.group // coding.size)
                     yield made(letters, [Piece(match.start(), _padded(letters.text, last), opened)])
-            elif not decoded.translate(None, _READABLE):
+            elif coding.group != 8 or not decoded.translate(None, _READABLE):
                 bits, last = 8 * coding.size // coding.group, _padded(letters.text, match.end())
                 pieces = []
                 for number, byte in enumerate(decoded):
@@ -216,9 +216,9 @@ def _from_hex(letters: bytes) -> bytes:
 
 _OPENINGS = frozenset({b"\x1f\x8b", b"\x28\xb5", b"\xfd7", b"BZ", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"})
 # Of four letters that stand for ASCII each of the first three has a bit that is 0: few other runs pass.
-_GROUP = rb"[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
+_GROUP = rb"[CDGI-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
 _BASE64 = re.compile(
-    rb"(?:%b){5,}(?:[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589]?)?|[A-Za-z0-9+/_-]{4}" % _GROUP
+    rb"(?:%b){5,}(?:[CDGI-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589]?)?|[A-Za-z0-9+/_-]{4}" % _GROUP
 )
 _BYTE = rb"(?:[2-7][0-9A-Fa-f]|0[9AaDd])"
 _HEX = re.compile(rb"%b{12,}|[0-9A-Fa-f]{4}" % _BYTE)

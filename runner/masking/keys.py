@@ -30,7 +30,7 @@ def keys(data: bytes, engine: Engine | None = None) -> tuple[Edit, ...]:
     for _ in range(_ROUNDS):
         looked = _Keys(engine)
         looked.look_into(Text(left), 0)
-        looked.look_for_parts()
+        looked.look_for_parts(left)
         more = union(looked.spans)
         if not more:
             return edits({"key": spans})
@@ -92,7 +92,7 @@ class _Keys:
                     for run in decoders.runs(lines, self._engine):
                         self.look_into(run, 1)
 
-    def look_for_parts(self) -> None:
+    def look_for_parts(self, data: bytes) -> None:
         """The tail or another part of a body, shown without its header somewhere else."""
         if not self._bodies:
             return
@@ -104,4 +104,11 @@ class _Keys:
                 part = union(squeezed.spans(hit.start, hit.end))
                 # What touches a body that was found by itself may only happen to go on as it does.
                 if sum(end - start for start, end in without(part, taken)) >= _LEAST_OF_A_BODY:
-                    self.spans += part
+                    self.spans += [(start, _with_signs(data, end)) for start, end in part]
+
+
+def _with_signs(data: bytes, end: int) -> int:
+    """The letters of base64 that are neither letters nor digits belong to the part they follow."""
+    while data[end : end + 1] in (b"+", b"/", b"="):
+        end += 1
+    return end

@@ -150,12 +150,17 @@ def runs(text: Text, engine: Engine | None = None) -> Iterator[Text]:
                     last = match.start() - (-used * coding.group // coding.size)
                     yield made(letters, [Piece(match.start(), _padded(letters.text, last), opened)])
             elif coding.group != 8 or not decoded.translate(None, _READABLE):
-                bits, last = 8 * coding.size // coding.group, _padded(letters.text, match.end())
-                pieces = []
-                for number, byte in enumerate(decoded):
-                    first, end = match.start() + number * 8 // bits, match.start() + (number * 8 + 7) // bits + 1
-                    pieces.append(Piece(first, last if end == match.end() else end, bytes([byte])))
-                yield made(letters, pieces)
+                yield made(letters, list(_byte_by_byte(letters, coding, match, decoded)))
+
+
+def _byte_by_byte(letters: Inside, coding: _Coding, match: re.Match[bytes], decoded: bytes) -> Iterator[Piece]:
+    """Each byte from its letters; a line break where the letters have one: what is read on after it may be other words."""
+    bits, last = 8 * coding.size // coding.group, _padded(letters.text, match.end())
+    for number, byte in enumerate(decoded):
+        first, end = match.start() + number * 8 // bits, match.start() + (number * 8 + 7) // bits + 1
+        yield Piece(first, last if end == match.end() else end, bytes([byte]))
+        if end < match.end() and letters.breaks(end - 1):
+            yield Piece(end, end, b"\n")
 
 
 def _padded(data: bytes, end: int) -> int:

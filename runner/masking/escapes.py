@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-
-from runner.masking.text import Piece, Span, Text, made
+from runner.masking.text import Piece, Text, made
 
 CARRIED_BYTES = 1 << 22
 """What no sequence ends within is no sequence."""
@@ -16,27 +14,29 @@ SEQUENCE = re.compile(
     % CARRIED_BYTES
     + rb"|\x1b[ -/]*[0-~]|\x1b|\xc2\x9b[0-?]*[ -/]*[@-~]"
 )
-_CARRIERS = frozenset(b"]PX^_k")
+_CARRIER = re.compile(rb"\x1b[\]PX^_k]")
+_END = re.compile(rb"(?:\x07|\x1b\\|\x1b)?\Z")
 _IMAGE = re.compile(rb"\x1b(?:P[0-9;]*q|_G|\]1337;File=)")
 
 
 def without_escapes(text: Text) -> tuple[Text, Text | None]:
     """The text as it is read, and what its titles, links, clipboard and other strings carry, where there are any."""
-    pieces, carried, end = [], [], 0
     data = text.text
-    for start, stop in sequences(data):
-        if start > end:
-            pieces.append(Piece(end, start, data[end:start]))
-        if stop - start > 2 and data[start + 1] in _CARRIERS:
-            carried += [Piece(start + 2, stop, data[start + 2 : stop]), Piece(stop, stop, b"\n")]
-        end = stop
-    pieces.append(Piece(end, len(data), data[end:]))
-    return made(text, pieces), made(text, carried) if carried else None
+    carried = []
+    for carrier in _CARRIER.finditer(data):
+        sequence = SEQUENCE.match(data, carrier.start())
+        if sequence is not None:
+            start, stop = carrier.end(), sequence.end() - len(_END.search(sequence[0])[0])  # type: ignore[index]
+            carried += [Piece(start, stop, data[start:stop]), Piece(stop, stop, b"\n")]
+    return Text(SEQUENCE.sub(b"", data), text, lambda: _between(data)), made(text, carried) if carried else None
 
 
-def sequences(data: bytes) -> Iterator[Span]:
-    """Where each sequence stands."""
-    return (match.span() for match in SEQUENCE.finditer(data))
+def _between(data: bytes) -> list[Piece]:
+    pieces, end = [], 0
+    for sequence in SEQUENCE.finditer(data):
+        pieces.append(Piece(end, sequence.start(), data[end : sequence.start()]))
+        end = sequence.end()
+    return [*pieces, Piece(end, len(data), data[end:])]
 
 
 def has_image(data: bytes) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from runner.masking.key_blocks import lines_of_key
+from runner.masking.search import Engine, Finder, Form
 from runner.masking.text import Span, Text
 
 _BASE58 = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -42,6 +44,7 @@ _FIELDS = (
     _Field(b"mnemonic", re.compile(rb"(?i:mnemonic|slip-?39)[^\n]{0,20}?[:\n]\s{0,8}((?:[a-z]{3,10}[ \t\r\n]+){11,}[a-z]{3,10})")),
     _Field(b"ed25519v1-secret", re.compile(rb"== ed25519v1-secret: type0 ==\0{3}([\s\S]{64})")),
 )  # fmt: skip
+_LINES = re.compile(rb"private-lines:\s{0,4}\d+")
 _JWK = re.compile(rb"([\"'])(?:d|p|q|dp|dq|qi|k)\1\s{0,4}:\s{0,4}([\"'])([A-Za-z0-9_-]{16,})\2")
 _KTY = re.compile(rb"[\"']kty[\"']")
 _JWK_BYTES = 6000
@@ -49,14 +52,21 @@ _CHECKED = re.compile(rb"(?<![A-Za-z0-9])(?:[xyztuvXYZTUV]prv[%b]{107,108}|[5KL9
 _CASES = re.compile(rb"[A-Z]")
 
 
-def fields(text: Text) -> Iterator[Span]:
+@cache
+def _markers(engine: Engine | None) -> Finder:
+    words = {field.marker for field in _FIELDS}
+    return Finder((Form(word, len(word), len(word), False) for word in words), engine)
+
+
+def fields(text: Text, engine: Engine | None = None) -> Iterator[Span]:
     """Spans of `text` that hold keys named by what stands beside them."""
     data = text.text
     lower = data.lower()
+    present = {marker for _, marker in _markers(engine).seeds(lower)}
     for field in _FIELDS:
-        if field.marker in lower:
+        if field.marker in present:
             yield from (match.span(1) for match in field.pattern.finditer(data))
-    for lines in re.finditer(rb"private-lines:\s{0,4}\d+", lower):
+    for lines in _LINES.finditer(lower) if b"private-lines" in present else ():
         if lower.find(b"private-mac", lines.end(), lines.end() + 20000) < 0:
             yield from lines_of_key(text, lines.end())
     for kty in _KTY.finditer(data):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -18,7 +19,7 @@ def mnemonics(text: Text) -> Iterator[Span]:
     """Spans of `text`, one a word; numbers and punctuation between the words stay."""
     numbers = _numbers()
     words = _WORD.findall(text.text)
-    listed = bytes(word in numbers for word in words)
+    listed = bytes(map(numbers.__contains__, words))
     if b"\1" * min(_SIZES) not in listed:
         return
     for run in re.finditer(rb"\x01{12,}", listed):
@@ -31,8 +32,6 @@ def mnemonics(text: Text) -> Iterator[Span]:
 
 
 def _valid(words: list[bytes]) -> bool:
-    import hashlib
-
     numbers = _numbers()
     bits = "".join(f"{numbers[word]:011b}" for word in words)
     check = len(bits) // 33

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from archive.edits import Edit, apply_to_bytes
 from runner.masking import decoders
@@ -65,7 +66,8 @@ class _Keys:
 
     def _take(self, text: Text) -> None:
         """Looks in `text` itself."""
-        for look in (blocks, shapes, fields, der, mnemonics):
+        looks = (blocks, shapes, partial(fields, engine=self._engine), der, mnemonics)
+        for look in looks:
             found = list(look(text))
             for start, end in found:
                 self.spans += text.resolve(start, end)

@@ -11,7 +11,7 @@ from runner.masking.escapes import has_image, without_escapes
 from runner.masking.not_proven import NotProven
 from runner.masking.screen import screen
 from runner.masking.spelling import Known
-from runner.masking.text import Span, Text, solid, tight, union, without
+from runner.masking.text import Inside, Span, Text, solid, tight, union, without
 from runner.masking.tokens import tokens
 from runner.sandbox import COLUMNS, ROWS
 
@@ -99,6 +99,10 @@ class _Found:
         for read in (decoders.quoted_printable, decoders.literals, decoders.compatible):
             self._look_flat(read(text, reach))
         if depth == 0:
+            # An escape can itself be spaced out or wrapped.
+            printed = Inside(solid(text, lower=False), joined=True)
+            for read in (decoders.percent, decoders.entities, decoders.backslashes):
+                self._read(read(printed, reach), depth + 1)
             self._look_flat(decoders.unnumbered(text))
             for columns in decoders.dumps(text):
                 self._look_flat(columns)
@@ -134,7 +138,7 @@ class _Found:
             squeezed = squeeze(text)
             for hit in finder.find(squeezed.text):
                 yield from squeezed.spans(hit.start, hit.end)
-                if hit.form.encoded:
+                if hit.form.encoded and not text.joined:
                     for at in (squeezed.place(hit.start), squeezed.place(hit.end - 1)):
                         yield from text.resolve(*_run(text.text, at, at + 1))
 

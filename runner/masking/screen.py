@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
+from itertools import pairwise
 from typing import NamedTuple
 
 from runner.masking.escapes import SEQUENCE
 from runner.masking.not_proven import NotProven
-from runner.masking.text import Span, Text, union, without
+from runner.masking.text import Piece, Span, Text, made, union, without
 
+_COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
 _UP_AND_DOWN = re.compile(rb"\x1b\[[0-9;?]*[ABEFHJLMSTdefhlrsu]|\x1b[78DEMc]|[\x0b\x0c]")
 _ALONG = re.compile(rb"\x08|\r(?!\r*(?:\n|\Z))|\x1b\[[0-9;]*[CDGKPX@`abI]")
 _START_AGAIN = re.compile(rb"\r|\x1b\[1?G|\x1b\[[02]?K")
@@ -294,10 +296,21 @@ class Screen:
 def screen(text: Text, columns: int, rows: int) -> tuple[Text, bool] | None:
     """The rows that cursor movement touched as a text, and whether its cells are certain; None where there are none."""
     data = text.text
-    made_of = Screen(columns, rows)
+    pieces: list[Piece] = []
+    bounds = [0]
     for start, end in stretches(data, rows):
-        made_of.feed(data, start, end)
-    return (_Drawn(made_of.shown, text), made_of.certain) if made_of.shown.cells else None
+        size = bounds[-1]
+        for colour in (*_COLOUR.finditer(data, start, end), None):
+            upto = colour.start() if colour else end
+            pieces.append(Piece(start, upto, data[start:upto]))
+            size += upto - start
+            start = colour.end() if colour else end
+        bounds.append(size)
+    plain = made(text, pieces)
+    made_of = Screen(columns, rows)
+    for start, end in pairwise(bounds):
+        made_of.feed(plain.text, start, end)
+    return (_Drawn(made_of.shown, plain), made_of.certain) if made_of.shown.cells else None
 
 
 def stretches(data: bytes, rows: int) -> list[Span]:

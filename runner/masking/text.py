@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -37,10 +37,16 @@ class Piece(NamedTuple):
 class Text:
     """Bytes with the way back to the file."""
 
-    def __init__(self, text: bytes, parent: Text | None = None, pieces: list[Piece] | None = None) -> None:
+    def __init__(
+        self, text: bytes, parent: Text | None = None, pieces: Callable[[], list[Piece]] = list[Piece]
+    ) -> None:
+        """`pieces` make `text` from `parent`; they are asked for once something is found."""
         self.text = text
+        self.joined = parent.joined if parent else False
+        """Whether white space was taken out of it: what stands beside something may be another word."""
         self._parent = parent
-        self._pieces = pieces or []
+        self._make = pieces
+        self._pieces: list[Piece] = []
         self._starts: list[int] = []
 
     def resolve(self, start: int, end: int) -> list[Span]:
@@ -48,6 +54,7 @@ class Text:
         if self._parent is None:
             return [(start, end)]
         if not self._starts:
+            self._pieces = self._make()
             self._starts = list(accumulate((len(piece.text) for piece in self._pieces), initial=0))
         found = []
         for number in range(max(0, bisect_right(self._starts, start) - 1), len(self._pieces)):
@@ -68,7 +75,7 @@ class Text:
 
 def made(parent: Text, pieces: list[Piece]) -> Text:
     """The text that `pieces`, in order, make."""
-    return Text(b"".join([piece.text for piece in pieces]), parent, pieces)
+    return Text(b"".join([piece.text for piece in pieces]), parent, lambda: pieces)
 
 
 def replaced(parent: Text, found: Iterable[Piece], reach: int | None = None) -> Text | None:
@@ -160,12 +167,18 @@ def between_letters(source: Text) -> Squeezed:
 class Inside(Text):
     """A squeezed text as one that others are made from."""
 
-    def __init__(self, squeezed: Squeezed) -> None:
+    def __init__(self, squeezed: Squeezed, joined: bool = False) -> None:
         super().__init__(squeezed.text)
+        self.joined = joined or squeezed.source.joined
         self._squeezed = squeezed
 
     def resolve(self, start: int, end: int) -> list[Span]:
         return self._squeezed.spans(start, end)
+
+
+    def breaks(self, at: int) -> bool:
+        """Whether something was left out behind the byte at `at`."""
+        return self._squeezed.place(at + 1) != self._squeezed.place(at) + 1
 
 
 def union(spans: Iterable[Span]) -> list[Span]:

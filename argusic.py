@@ -26,6 +26,8 @@ COMMANDS: dict[str, dict[str, str] | str] = {
         "verdict": "scoring.commands:score_verdict",
     },
     "evidence": {
+        "mask": "runner.masking.commands:evidence_mask",
+        "apply": "runner.masking.commands:evidence_apply",
         "release": "runner.commands:evidence_release",
     },
     "verify": "audit.commands:verify",

@@ -6,6 +6,7 @@ alone, so that a reader who has the earlier stage can make the later one and com
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from itertools import pairwise
@@ -25,6 +26,9 @@ NEUTRAL = "Argusic Agent"
 _MASKS = {(1, 1): "*", (2, 1): "·", (2, 0): "\u034f", (3, 1): "█", (3, 2): "＊", (3, 0): "\u200b", (4, 1): "\U00010101",
           (4, 2): "\U0001f7e5", (4, 0): "\U000e0100"}  # fmt: skip
 _BLANKS = {**_MASKS, (1, 1): " ", (2, 1): "\u00a0", (3, 1): "\u2007", (3, 2): "\u3000"}
+
+
+_SEQUENCE_OR_CHARACTER = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|.", re.DOTALL)
 
 
 class Edit(Model):
@@ -67,10 +71,14 @@ class Manifest(Model):
 
 
 def covered(text: str, kind: Kind) -> str:
-    """`text` as it stands in its span afterwards: as many bytes, as many cells, control characters where they were."""
+    """`text` as it stands in its span afterwards: as many bytes, as many cells, control characters where they were.
+
+    In a banner escape sequences stay too; no other span has any.
+    """
     if kind != "banner":
         return "".join(_cover(character, _MASKS) for character in text)
-    blank = [_cover(character, _BLANKS) for character in text]
+    # Of an escape sequence only its first byte is a control character: it stays as a whole, or what follows is garbled.
+    blank = [part if part[:1] == "\x1b" else _cover(part, _BLANKS) for part in _SEQUENCE_OR_CHARACTER.findall(text)]
     fits = next((place for place, run in _runs(blank) if run >= len(NEUTRAL)), None)
     if fits is not None:
         blank[fits : fits + len(NEUTRAL)] = NEUTRAL

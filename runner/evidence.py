@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import shutil
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from archive.store import FolderStore
 from runner.checking import CERTIFICATE, Checker
 from runner.journal import LOG
 from runner.masking import Known, NotProven
-from runner.masking.stages import commitment, staged
+from runner.masking.stages import committed, staged_bytes
 from runner.recorder import RECORDING, TERMINAL, TIMING, mend
 
 PICTURES: tuple[Role, ...] = ("video", "screenshot")
@@ -68,22 +69,23 @@ class Bundle:
     def add(self, role: Role, data: bytes) -> bytes:
         """Takes `data` as it came out of the machine; what will be served of it."""
         name, _ = NAMES[role]
-        arrived = commitment(self.key, data)
+        arrived = committed(data, self.key).mark
         path = self.quarantine / name
         try:
-            made = staged(data, self.known, self.key)
+            made = staged_bytes(data, self.known, self.key)
         except NotProven as error:
             self.doubts.append(f"{name}: {error}")
             return data
         path.write_bytes(made.served)
-        if made.stage1 != made.served:
-            (self.spool / f"{name}.stage1").write_bytes(made.stage1)
+        if made.archived != made.served:
+            (self.spool / f"{name}.stage1").write_bytes(made.archived)
         manifests = []
-        for manifest in made.manifests:
+        for manifest in (made.credentials, made.presentation) if made.served != data else ():
             manifests.append(f"{name}.{manifest.stage}.json")
             (self.quarantine / manifests[-1]).write_bytes(canonical(manifest))
-        stage1 = commitment(self.key, made.stage1)
-        self._files[role] = _File(path, arrived, stage1, tuple(manifests), tuple(made.masked.items()))
+        kinds = Counter(edit.kind for manifest in (made.credentials, made.presentation) for edit in manifest.edits)
+        stage1 = committed(made.archived, self.key).mark
+        self._files[role] = _File(path, arrived, stage1, tuple(manifests), tuple(sorted(kinds.items())))
         return made.served
 
     def take(self, role: Role, path: Path) -> None:
@@ -159,7 +161,7 @@ class Bundle:
         shutil.rmtree(self.quarantine, ignore_errors=True)
 
     def _commit_file(self, path: Path) -> str:
-        """As `commitment`, in constant memory."""
+        """As `committed`, in constant memory."""
         made = hmac.new(self.key, digestmod="sha256")
         with path.open("rb") as file:
             while block := file.read(1 << 20):

@@ -1,28 +1,11 @@
-"""stand-in until the masker lands"""
+"""Masking of evidence: what must not be read is found, and covered span by span (MEASUREMENT §10).
 
-from __future__ import annotations
+Pure functions on complete bytes: they return edits, `archive.edits` applies them.
+"""
 
-from collections.abc import Iterable
+from runner.masking.keys import keys
+from runner.masking.look import credentials
+from runner.masking.not_proven import NotProven
+from runner.masking.spelling import Known
 
-from archive.edits import Edit
-
-
-class NotProven(Exception):
-    """x"""
-
-
-class Known:
-    def __init__(self, values: Iterable[str]) -> None:
-        self.values = tuple(values)
-
-
-def credentials(data: bytes, known: Known) -> tuple[Edit, ...]:
-    import re
-
-    pattern = b"|".join(re.escape(v.encode()) for v in known.values)
-    found = re.finditer(pattern, data) if known.values else ()
-    return tuple(Edit(event=None, offset=m.start(), length=len(m[0]), kind="credential") for m in found)
-
-
-def keys(data: bytes) -> tuple[Edit, ...]:
-    return ()
+__all__ = ["Known", "NotProven", "credentials", "keys"]

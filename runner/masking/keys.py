@@ -1,0 +1,116 @@
+"""Stage 2: private keys that a tested project made, by their structure: bodies masked, headers kept (MEASUREMENT §10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from archive.edits import Edit, apply_to_bytes
+from runner.masking import decoders
+from runner.masking.escapes import without_escapes
+from runner.masking.key_blocks import blocks, shapes
+from runner.masking.key_der import der
+from runner.masking.key_fields import fields
+from runner.masking.key_mnemonics import mnemonics
+from runner.masking.look import edits
+from runner.masking.not_proven import NotProven
+from runner.masking.search import Engine, Finder, Form
+from runner.masking.text import LOWER, NOT_ALNUM, Span, Text, tight, union, without
+
+DEPTH = 3
+_ROUNDS = 4
+_REACH = 4096
+_LEAST_OF_A_BODY = 24
+"""A part of a body that stands somewhere else is masked from so many characters on."""
+
+
+def keys(data: bytes, engine: Engine | None = None) -> tuple[Edit, ...]:
+    """The edits that mask every private key in `data`; looking again finds none. Raises NotProven."""
+    spans: list[Span] = []
+    left = data
+    for _ in range(_ROUNDS):
+        looked = _Keys(engine)
+        looked.look_into(Text(left), 0)
+        looked.look_for_parts(left)
+        more = union(looked.spans)
+        if not more:
+            return edits({"key": spans})
+        spans = union(spans + more)
+        left = apply_to_bytes(data, edits({"key": spans}))
+    raise NotProven("a private key can still be read after masking")
+
+
+class _Keys:
+    """One look for keys in a file."""
+
+    def __init__(self, engine: Engine | None) -> None:
+        self._engine = engine
+        self.spans: list[Span] = []
+        self._texts: list[Text] = []
+        self._bodies: set[bytes] = set()
+
+    def look_into(self, text: Text, depth: int) -> None:
+        """Looks for all in a text and in what stands encoded in it."""
+        plain, carried = without_escapes(text) if b"\x1b" in text.text else (text, None)
+        for one in (plain, carried):
+            if one is not None:
+                self._look(one, depth)
+
+    def _look(self, text: Text, depth: int) -> None:
+        self._texts.append(text)
+        self._take(text)
+        if depth >= DEPTH:
+            return
+        for child in self._children(text, depth):
+            self.look_into(child, depth + 1)
+
+    def _take(self, text: Text) -> None:
+        """Looks in `text` itself."""
+        looks = (blocks, shapes, partial(fields, engine=self._engine), der, mnemonics)
+        for look in looks:
+            found = list(look(text))
+            for start, end in found:
+                self.spans += text.resolve(start, end)
+            body = b"".join(text.text[start:end] for start, end in found).translate(LOWER, NOT_ALNUM)
+            if len(body) >= _LEAST_OF_A_BODY and look is not mnemonics:
+                self._bodies.add(body)
+
+    def _children(self, text: Text, depth: int) -> Iterator[Text]:
+        yield from (
+            child
+            for child in (
+                decoders.backslashes(text, _REACH),
+                decoders.entities(text, _REACH),
+                decoders.percent(text, _REACH),
+            )
+            if child is not None
+        )
+        yield from decoders.runs(text, self._engine)
+        if depth == 0:
+            for lines in (decoders.unnumbered(text), *decoders.dumps(text)):
+                if lines is not None:
+                    self._texts.append(lines)
+                    self._take(lines)
+                    for run in decoders.runs(lines, self._engine):
+                        self.look_into(run, 1)
+
+    def look_for_parts(self, data: bytes) -> None:
+        """The tail or another part of a body, shown without its header somewhere else."""
+        if not self._bodies:
+            return
+        parts = Finder((Form(body, _LEAST_OF_A_BODY, 16, False) for body in self._bodies), self._engine)
+        taken = union(self.spans)
+        for text in self._texts:
+            squeezed = tight(text)
+            for hit in parts.find(squeezed.text):
+                part = union(squeezed.spans(hit.start, hit.end))
+                # What touches a body that was found by itself may only happen to go on as it does.
+                if sum(end - start for start, end in without(part, taken)) >= _LEAST_OF_A_BODY:
+                    self.spans += [(start, _with_signs(data, end)) for start, end in part]
+
+
+def _with_signs(data: bytes, end: int) -> int:
+    """The letters of base64 that are neither letters nor digits belong to the part they follow."""
+    while data[end : end + 1] in (b"+", b"/", b"="):
+        end += 1
+    return end

@@ -1,0 +1,61 @@
+"""The table of key material: bodies are masked, headers and the number of lines stay."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+import pytest
+
+from archive.edits import apply_to_bytes
+from runner.masking import Known, NotProven, credentials, keys
+from tests.masking.escape_table import SECRETS
+from tests.masking.key_table import DECOYS, KEYS, lines_of, pem
+
+KNOWN = Known(SECRETS.values())
+
+
+@pytest.mark.parametrize("form", KEYS)
+def test_its_body_is_masked_and_what_is_around_it_stays(form):
+    pieces = KEYS[form]()
+    data = b"$ make\r\nbefore it\r\n" + b"".join(text for text, _ in pieces) + b"after it\r\n"
+    edits = keys(data)
+    masked = apply_to_bytes(data, edits)
+    assert masked.count(b"\n") == data.count(b"\n")
+    at = len(b"$ make\r\nbefore it\r\n")
+    for text, carries in pieces:
+        now = masked[at : at + len(text)]
+        at += len(text)
+        if carries:
+            assert not re.search(rb"[A-Za-z0-9+/]", now), (text, now)
+        elif carries is not None:
+            assert now == text
+    assert masked.startswith(b"$ make\r\nbefore it\r\n")
+    assert masked.endswith(b"after it\r\n")
+    assert keys(masked) == ()
+    assert keys(data, "ahocorasick") == edits
+
+
+def test_of_a_key_in_base64_no_line_can_be_decoded():
+    ((_, _), (text, _), _) = KEYS["base64_of_pem"]()
+    masked = apply_to_bytes(text, keys(text))
+    left = b"".join(base64.b64decode(run[: len(run) // 4 * 4]) for run in re.findall(rb"[A-Za-z0-9+/]{8,}", masked))
+    _, body, _ = lines_of(pem())
+    assert not any(line[at : at + 6].encode() in left for line in body for at in range(len(line) - 5))
+
+
+@pytest.mark.parametrize("decoy", DECOYS)
+def test_what_only_looks_like_a_secret_stays(decoy):
+    data = DECOYS[decoy].encode()
+    assert keys(data) == ()
+    assert credentials(data, KNOWN) == ()
+
+
+def test_a_header_without_end_before_lines_that_look_like_more_of_it_is_not_proven():
+    first, body, _ = lines_of(pem())
+    data = "\r\n".join([first, *body[:5], "Some other program's words", *body[5:10], ""]).encode()
+    try:
+        masked = apply_to_bytes(data, keys(data))
+    except NotProven:
+        return
+    assert not any(line.encode() in masked for line in body[:10])

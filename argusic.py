@@ -26,6 +26,7 @@ COMMANDS: dict[str, dict[str, str] | str] = {
         "verdict": "scoring.commands:score_verdict",
     },
     "evidence": {
+        "check": "audit.cleanliness.commands:evidence_check",
         "release": "runner.commands:evidence_release",
     },
     "verify": "audit.commands:verify",

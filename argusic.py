@@ -28,6 +28,7 @@ COMMANDS: dict[str, dict[str, str] | str] = {
     "evidence": {
         "mask": "runner.masking.commands:evidence_mask",
         "apply": "runner.masking.commands:evidence_apply",
+        "check": "audit.cleanliness.commands:evidence_check",
         "release": "runner.commands:evidence_release",
     },
     "verify": "audit.commands:verify",

@@ -1,0 +1,119 @@
+"""The check of one folder: every view of every file, and the scanner beside them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+
+from archive.canonical import digest
+from archive.certificate import Certificate, Scanner, Served, View
+from audit.cleanliness import keymaterial, scanner
+from audit.cleanliness.doubt import Doubt, Incomplete, Unusable
+from audit.cleanliness.known import Fragments
+from audit.cleanliness.shapes import Shapes
+from audit.cleanliness.views import File, Form, Sight
+
+CERTIFICATE = "certificate.json"
+ROOM = Path(__file__).resolve().parent
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """The files of `folder` without its certificate, by name. Raises Unusable where it holds anything else, OSError."""
+    if not folder.is_dir():
+        raise Unusable(f"{folder} is no folder")
+    found = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink() or not path.is_file():
+            raise Unusable(f"{path.name} is no file")
+        if path.name != CERTIFICATE:
+            found[path.name] = path.read_bytes()
+    if not found:
+        raise Unusable(f"{folder} is empty")
+    return found
+
+
+def check(given: dict[str, bytes], fragments: Fragments, shapes: Shapes) -> Certificate | list[Doubt]:
+    """The certificate of the files `given`, by name, or every reason why there is none. Raises OSError."""
+    doubts, served, read = list[Doubt](), list[Served](), list[File]()
+    for name, data in given.items():
+        try:
+            read.append(File(name, data))
+        except Incomplete as problem:
+            doubts.append(Doubt(name, problem.view, problem.args[0]))
+            # What cannot be read as a recording is looked at as text all the same: every reason is to be known.
+            read.append(File(f"{name}.text", data))
+    names = list(given)
+    beside: scanner.Scan | None = None
+    try:
+        texts = [(name, view, text) for name, file in zip(names, read, strict=True) for view, text in _scanned(file)]
+        beside = scanner.Scan(texts)
+    except Incomplete as problem:
+        doubts += [Doubt(name, problem.view, problem.args[0]) for name in given]
+    try:
+        for name, file in zip(names, read, strict=True):
+            found, looked_at = _looked(name, file, fragments, shapes)
+            doubts += found
+            looked_at["scanner"] = sum(len(text) for _, text in _scanned(file))
+            served.append(_served(name, file.data, file.form, looked_at, file.decoded.undecodable))
+        if beside:
+            doubts += beside.doubts()
+    except Incomplete as problem:
+        doubts += [Doubt(name, problem.view, problem.args[0]) for name in given]
+    finally:
+        if beside:
+            beside.end()
+    if doubts or beside is None:
+        return list(dict.fromkeys(doubts))
+    return Certificate(
+        schema_version=1,
+        checker=_own(),
+        scanner=Scanner(name=scanner.NAME, version=beside.version),
+        known=fragments.known,
+        files=tuple(served),
+        unresolved=0,
+    )
+
+
+def _looked(name: str, file: File, fragments: Fragments, shapes: Shapes) -> tuple[list[Doubt], Counter[str]]:
+    """What is wrong with a file, each reason once, and how much every view looked at."""
+    found: dict[Doubt, None] = {}
+    looked_at: Counter[str] = Counter()
+    try:
+        for sight in file.sights():
+            looked_at[sight.view] += len(sight.seen)
+            for reason in _seen(sight, fragments, shapes):
+                found[Doubt(name, sight.view, reason)] = None
+    except Incomplete as problem:
+        found[Doubt(name, problem.view, problem.args[0])] = None
+    return list(found), looked_at
+
+
+def _seen(sight: Sight, fragments: Fragments, shapes: Shapes) -> list[str]:
+    reasons = []
+    if fragments.inside(sight.seen, sight.tight):
+        reasons.append("a known value, or twelve characters of one")
+    if kind := shapes.inside(sight.seen, sight.tight):
+        reasons.append(f"a {kind}" if kind[0] not in "aeiou" else f"an {kind}")
+    if kind := keymaterial.written(sight.seen):
+        reasons.append(kind)
+    if sight.rubbish and (kind := keymaterial.binary(sight.seen)):
+        reasons.append(kind)
+    return reasons
+
+
+def _scanned(file: File) -> list[tuple[str, bytes]]:
+    return [("bytes", file.data), ("stripped", file.plain)]
+
+
+def _served(name: str, data: bytes, form: Form, looked_at: Counter[str], undecodable: int) -> Served:
+    views = tuple(View(name=view, looked_at=size) for view, size in sorted(looked_at.items()))
+    return Served(name=name, bytes=len(data), digest=digest(data), form=form, views=views, undecodable=undecodable)
+
+
+def _own() -> str:
+    """Digest of this room: of each file's name and contents, in the order of names."""
+    whole = hashlib.sha256()
+    for path in sorted(ROOM.glob("*.py")):
+        whole.update(f"{path.name}\0{digest(path.read_bytes())}\n".encode())
+    return "sha256:" + whole.hexdigest()

@@ -1,0 +1,25 @@
+"""Why a folder is not proven clean, in words that hold nothing of what was found."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Doubt(NamedTuple):
+    """One reason to withhold: the file, the view in which it shows, and what it is."""
+
+    file: str
+    view: str
+    reason: str
+
+
+class Incomplete(Exception):
+    """A view cannot be looked at to its end, so nothing is proven; `view` is its name."""
+
+    def __init__(self, view: str, reason: str) -> None:
+        self.view, self.reason = view, reason
+        super().__init__(reason)
+
+
+class Unusable(Exception):
+    """What was given is no folder of files or no complete list of values."""

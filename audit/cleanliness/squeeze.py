@@ -1,0 +1,22 @@
+"""Text without anything that can stand between two characters of a value without separating them for a reader."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_BETWEEN = bytes([*range(0x21), 0x22, 0x27, 0x5C, 0x60, 0x7C, 0x7F])
+"""White space and control characters, quotes, backslash and the bar of a drawn table."""
+_INVISIBLE = re.compile(
+    "[\x80-\xa0\xad\u0300-\u036f\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f"
+    "\u2500-\u259f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufffd\U000e0000-\U000e0fff]"
+)
+"""C1 controls, spaces, joiners, combining marks, boxes and blocks, tags."""
+
+
+def squeezed(text: str) -> bytes:
+    """`text` in compatibility form (full-width letters are letters) without white space, quotes, drawn lines and
+    whatever has no width; UTF-8."""
+    if not text.isascii():
+        text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)))
+    return text.encode("utf-8", "surrogatepass").translate(None, _BETWEEN)

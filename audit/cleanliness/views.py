@@ -1,0 +1,100 @@
+"""Every way in which one file is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from audit.cleanliness import escapes
+from audit.cleanliness.cast import cast
+from audit.cleanliness.decoders import Decoded
+from audit.cleanliness.doubt import Incomplete
+from audit.cleanliness.screen import rendered
+from audit.cleanliness.squeeze import squeezed
+from audit.cleanliness.written import written
+
+Form = Literal["asciicast", "text", "binary"]
+COLUMNS, ROWS = 120, 40
+"""Of a terminal whose file does not say its size (MEASUREMENT §10)."""
+
+
+class Sight(NamedTuple):
+    """One view, or a part of one."""
+
+    view: str
+    seen: bytes
+    tight: bool = False
+    """Squeezed and in lower case, or nearly: words are not told apart."""
+    rubbish: bool = False
+    """What decoding gave, most of which means nothing."""
+
+
+class File:
+    """One file and what it says. Raises Incomplete where it is a recording that cannot be read."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name, self.data = name, data
+        self.form: Form
+        self.strings = ""
+        columns, rows = COLUMNS, ROWS
+        if name.endswith(".cast"):
+            self.form = "asciicast"
+            told = cast(data)
+            columns, rows = told.columns, told.rows
+            self.strings = "\n".join(told.strings)
+            self.texts = list(told.joined.values())
+        else:
+            text = data.decode("utf-8", "replace")
+            self.form = "binary" if text.count("\ufffd") > len(text) // 10 else "text"
+            self.strings = written(text) or ""
+            self.texts = [self.strings or text]
+        self.columns, self.rows = columns, rows
+        self.decoded = Decoded()
+
+    @property
+    def plain(self) -> bytes:
+        """The texts without escape sequences."""
+        return _bytes("\n\n".join(map(escapes.stripped, self.texts)))
+
+    def sights(self) -> Iterator[Sight]:
+        """All views, each to its end. Raises Incomplete where one has none."""
+        yield Sight("bytes", self.data)
+        yield Sight("strings", _bytes(self.strings))
+        if self.form != "asciicast" and self.strings:
+            yield from self._text(self.data.decode("utf-8", "replace"), decode=False)
+        for text in (*self.texts, *([self.strings] if self.form == "asciicast" else ())):
+            yield from self._text(text)
+        for unpacked in self.decoded.unpacked(self.data):
+            yield Sight("decoded", unpacked, rubbish=True)
+
+    def _text(self, text: str, decode: bool = True) -> Iterator[Sight]:
+        yield Sight("joined", _bytes(text))
+        carried = escapes.payloads(text)
+        yield Sight("payloads", _bytes(carried))
+        if escapes.draws_pictures(text):
+            raise Incomplete("payloads", "a picture is in an escape sequence, and no view reads pictures")
+        plain = escapes.stripped(text)
+        yield Sight("stripped", _bytes(plain))
+        yield from _tight("squeezed", plain)
+        if carried:
+            yield from _tight("payloads", carried)
+        shown = rendered(text, self.columns, self.rows)
+        yield Sight("rendered", _bytes(shown))
+        if shown:
+            yield from _tight("rendered", shown)
+        if decode:
+            for one in (plain, carried):
+                for found in self.decoded.of(one) if one else ():
+                    yield Sight("decoded", found, rubbish=True)
+                    yield Sight("decoded", found.lower(), tight=True, rubbish=True)
+
+
+def _tight(view: str, text: str) -> Iterator[Sight]:
+    small = squeezed(text)
+    yield Sight(view, small.lower(), tight=True)
+    yield Sight(view, small, tight=True)
+    yield Sight("reversed", small[::-1].lower(), tight=True)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,63 @@
+"""A recording in which a value can be read is withheld, however the value is written in it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from audit.cleanliness.check import look
+from audit.cleanliness.doubt import Incomplete
+from audit.cleanliness.known import Fragments
+from audit.cleanliness.shapes import Shapes
+from audit.cleanliness.views import File
+from tests.cleanliness.escapes import ESCAPES, SECRETS, UNPROVABLE, cast
+
+FRAGMENTS = {name: Fragments([secret]) for name, secret in SECRETS.items()}
+SHAPES = Shapes()
+
+
+def reasons(data: bytes, fragments: Fragments) -> list[str]:
+    """Every view that has a doubt, with it."""
+    try:
+        return [f"{one.view}: {one.reason}" for one in look("a.cast", File("a.cast", data), fragments, SHAPES)[0]]
+    except Incomplete as problem:
+        return [f"{problem.view}: {problem}"]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_a_value_is_found_as(escape: str, secret: str) -> None:
+    found = reasons(ESCAPES[escape](SECRETS[secret]), FRAGMENTS[secret])
+    assert found
+    assert SECRETS[secret][10:16] not in str(found)
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize("escape", UNPROVABLE)
+def test_what_cannot_be_proven_is_stated(escape: str, secret: str) -> None:
+    assert reasons(UNPROVABLE[escape](SECRETS[secret]), FRAGMENTS[secret]) == []
+
+
+@pytest.mark.parametrize("escape", [name for name in ESCAPES if not re.match("35 a picture|39|42", name)])
+def test_the_same_recording_of_something_else_passes(escape: str) -> None:
+    """So that it is the value that was found, and not the way in which it was written."""
+    other = Fragments(["Zq8" + "pLw4" * 3 + "vT2y" * 4])
+    assert reasons(ESCAPES[escape](SECRETS["hex"]), other) == []
+
+
+def test_only_the_public_beginning_of_a_key_is_no_part_of_it() -> None:
+    assert reasons(cast("it begins with sk-" + "or-v1-...\r\n"), FRAGMENTS["shaped"]) == []
+    assert reasons(cast("sk-" + "ant-api03-...\r\n"), Fragments(["sk-" + "ant-api03-" + SECRETS["random"]])) == []
+
+
+def test_a_short_value_is_found_whole() -> None:
+    assert reasons(cast("pin is K7tQ-91w, so\r\n"), Fragments(["K7tQ-91w"]))
+    assert reasons(cast("pin is K7tQ-91 , w\r\n"), Fragments(["K7tQ-91x"])) == []
+
+
+def test_a_value_of_several_lines_is_found_by_each() -> None:
+    value = "first line of it\nAb3dEf6h\n}\nthe last line"
+    for line in ("first line of it", "Ab3dEf6h", "the last line"):
+        assert reasons(cast(f"x\r\n    {line}\r\n"), Fragments([value]))
+    assert reasons(cast("}\r\n"), Fragments([value])) == []

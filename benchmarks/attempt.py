@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from pathlib import Path
 
-from archive.record import Fetched
+import orjson
+
+from archive.record import Fetched, Record
 from benchmarks.measure import Measured, median, process
 from bot.plan import write_plan
 from runner import attempt as attempt_module
 from runner.attempt import Attempt
-from runner.condition import condition
+from runner.condition import Condition, condition
 from runner.sandbox.bubblewrap import Bubblewrap
 from runner.sandbox.bubblewrap_command import bwrap
 from runner.sources import Brief
@@ -31,6 +32,15 @@ class AtHand:
         return Brief("pypi", "six", "1.17.0", b"", (Fetched(name="six", bytes=1, digest="sha256:" + "0" * 64),))
 
 
+def before_proof(ready: Condition, record: Record) -> int:
+    """Milliseconds until the attempt's evidence is masked and proven, which `evidence` measures by itself."""
+    log = record.file("log")
+    path = ready.store.path(log.digest) if log else None
+    assert path, record
+    steps = [orjson.loads(line) for line in path.read_bytes().splitlines()]
+    return next(int(step["at_ms"]) for step in steps if step["step"] == "mask")
+
+
 def bench() -> list[Measured]:
     """The difference of the medians of runs made in turn."""
     bare, whole = [], []
@@ -46,12 +56,15 @@ def bench() -> list[Measured]:
         for _ in range(TURNS):
             command = [str(bwrap()), "--ro-bind", "/", "/", "--unshare-all", "true"]
             bare.append(process(command).seconds * 1000)
-            began = time.perf_counter()
             record = Attempt(ready, ready.plan.jobs[0], Halt()).make()
-            whole.append((time.perf_counter() - began) * 1000)
+            whole.append(before_proof(ready, record))
             assert record.outcome == "fail", record
             remove(root / ".argusic/spool" / record.run)
     over = median(whole) - median(bare)
     who = " as root, with one more process" if not os.geteuid() else ""
     value = f"{over:.0f} ms over {median(bare):.0f} ms{who}"
-    return [Measured("attempt with control-nop over `bwrap true`", value, f"< {LIMIT_MS} ms", over < LIMIT_MS)]
+    return [
+        Measured(
+            "attempt with control-nop, up to its proof, over `bwrap true`", value, f"< {LIMIT_MS} ms", over < LIMIT_MS
+        )
+    ]

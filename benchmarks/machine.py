@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from archive.errors import MachineError
-from benchmarks.attempt import AtHand
+from benchmarks.attempt import AtHand, before_proof
 from benchmarks.measure import Measured, median
 from bot.plan import write_plan
 from runner import attempt as attempt_module
@@ -66,21 +66,22 @@ def bench() -> list[Measured]:
 def _overhead(ready: Condition, docker: Docker) -> list[Measured]:
     jobs = iter(list(ready.plan.jobs) * 100)
 
-    def ours() -> None:
+    def ours() -> float:
         record = Attempt(ready, next(jobs), Halt()).make()
         assert record.outcome == "fail", record
         remove(ready.root / ".argusic/spool" / record.run)
+        return before_proof(ready, record)
 
-    alone: dict[Callable[[], None], list[float]] = {ours: [], lambda: _bare(docker): []}
+    alone: dict[Callable[[], float], list[float]] = {ours: [], lambda: _ms(lambda: _bare(docker)): []}
     for _ in range(TURNS):
-        for call, times in alone.items():
-            times.append(_ms(call))
+        for measure, times in alone.items():
+            times.append(measure())
     mine, bare = (median(times) for times in alone.values())
     together = [[_four(call) for _ in range(5)] for call in (lambda: _nop(docker), lambda: _bare(docker))]
     four, bare_four = (median(times) for times in together)
     return [
         Measured(
-            "attempt with control-nop over create, start, exec, remove",
+            "attempt with control-nop, up to its proof, over create, start, exec, remove",
             f"{mine:.0f} ms against {bare:.0f} ms: {mine / bare:.2f} ×",
             f"≤ {ALONE} ×",
             mine / bare <= ALONE,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import NamedTuple
 
-from archive import places, records
+from archive import places, pools, records
 from archive.canonical import canonical, digest
 from archive.errors import ArgusicError
 from archive.ledger import Ledger
@@ -18,7 +19,7 @@ from archive.pools import plan_path
 from archive.reasons import Reason
 from archive.record import Record
 from runner.attempt import Attempt
-from runner.condition import Condition
+from runner.condition import FREE_BYTES, Condition
 from runner.recover import recover
 from runner.spool import remove
 from runner.watch import Halt
@@ -60,6 +61,10 @@ def run_cycle(
             condition.root, condition.cycle.id, digest(plan_path(condition.root, condition.cycle.id).read_bytes())
         )
         notes = [f"left behind by a dead process, removed: {what}" for what in condition.sandbox.sweep()]
+        if shutil.disk_usage(condition.root).free < FREE_BYTES:
+            pinned = [pools.cycle(condition.root, cycle).image for cycle in pools.cycle_ids(condition.root)]
+            removed = condition.sandbox.make_room([image for image in pinned if image])
+            notes += [f"removed, because less than {FREE_BYTES >> 30} GiB are free: {what}" for what in removed]
         notes += recover(condition)
         results = _reconcile(condition, ledger)
         before = len(results)

@@ -13,7 +13,6 @@ from archive.canonical import canonical
 from archive.errors import ArgusicError, MachineError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-NAME = "argusic/machine"
 """What engines call the images, followed by the variant."""
 
 
@@ -23,7 +22,7 @@ def image_build(
     out: Annotated[Path | None, typer.Option(help="Keep the image as this archive, for `docker load`.")] = None,
     no_load: Annotated[bool, typer.Option("--no-load", help="Do not give it to a container engine.")] = False,
     tag: Annotated[
-        str | None, typer.Option(help="What the engine shall call it.", show_default=f"{NAME}:VARIANT")
+        str | None, typer.Option(help="What the engine shall call it.", show_default="argusic/machine:VARIANT")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -31,6 +30,7 @@ def image_build(
     from runner.image.build import build
     from runner.image.engine import engine
     from runner.image.recipe import recipe
+    from runner.sandbox.images import NAME
 
     recipe()[0].lineage(variant)  # A name that does not exist is named first.
     root: Path = ctx.obj

@@ -13,6 +13,7 @@ from docker.errors import ImageNotFound, NotFound
 
 from archive.errors import ArgusicError, MachineError
 from runner.sandbox.engine import connect, told
+from runner.sandbox.images import NAME, SHORT
 
 SECONDS = 900
 """Longest time of one call: loading the largest image takes half a minute on a busy computer."""
@@ -34,6 +35,9 @@ class Engine:
             loaded = [image.id for image in self._client.images.load(file)]
         if wanted not in loaded:
             raise MachineError(f"the engine calls the image {', '.join(loaded) or 'nothing'}, not {wanted}")
+        with told("the engine would not name the image"):
+            # Once a newer build has taken the variant's name, this one still says whose image it is.
+            self._client.api.tag(wanted, NAME, wanted.partition(":")[2][:SHORT])
 
     def inspect(self, name: str) -> dict[str, Any]:
         """What the engine says of the image `name` (a reference or an id)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -165,6 +165,9 @@ class Sandbox(Protocol):
 
     def sweep(self) -> list[str]:
         """Removes what dead processes of ours left behind; what that was, in words."""
+
+    def make_room(self, keep: Collection[str]) -> list[str]:
+        """Removes our own older images that are not in `keep` (ids); what that was, in words."""
 
     def start(self, spec: Spec) -> Machine:
         """A new machine. `MachineError` says what is missing where it cannot be made."""

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sysconfig
 import tempfile
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import IO, Literal
@@ -60,6 +61,10 @@ class Bubblewrap:
 
     def sweep(self) -> list[str]:
         """As `Sandbox.sweep`: a machine ends with its process, and leaves nothing."""
+        return []
+
+    def make_room(self, keep: Collection[str]) -> list[str]:
+        """As `Sandbox.make_room`: its machines have no image."""
         return []
 
     def tools(self) -> tuple[Mount, ...]:

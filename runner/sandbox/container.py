@@ -13,7 +13,7 @@ import shutil
 import socket
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -22,7 +22,7 @@ import docker
 
 from archive.errors import MachineError
 from archive.record import Guarantee
-from runner.sandbox import FIRST, HARNESS, HOME, SHARE_OF_HARNESS, START, Inside, Limits, Mount, Spec, firewall
+from runner.sandbox import FIRST, HARNESS, HOME, SHARE_OF_HARNESS, START, Inside, Limits, Mount, Spec, firewall, images
 from runner.sandbox import disk as disks
 from runner.sandbox.control import ControlledMachine
 from runner.sandbox.engine import connect, told
@@ -93,6 +93,10 @@ class Docker:
                 disks.release(place)
                 swept.append(f"disk {place.name}")
         return swept
+
+    def make_room(self, keep: Collection[str]) -> list[str]:
+        """As `Sandbox.make_room`."""
+        return images.prune(self.engine, {self.image, *keep})
 
     def remove(self, container: str) -> None:
         """Removes a container and its processes; one that is gone, or going, is fine."""

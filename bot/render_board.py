@@ -11,6 +11,8 @@ from bot.escape import Markdown, code, link
 from bot.results import Chain, CycleResult
 from bot.view.board import AgentRow, SetRow, agent_rows, machines, set_rows
 from bot.view.places import Places, rules, summary_page
+from bot.view.stops import GroupRow, group_rows
+from scoring.groups import GROUPS
 
 PAGE = "docs/board.md"
 SETS = 400
@@ -32,6 +34,7 @@ class Part(NamedTuple):
     sets: list[SetRow]
     set_count: int
     set_pages: list[Markdown]
+    groups: list[GroupRow]
     machines: list[str]
     chain: Chain | None
     head: Markdown
@@ -51,6 +54,7 @@ def board_pages(found: list[CycleResult], newest: Edition, places: Places) -> di
     made[PAGE] = rendered(
         "board.md.j2",
         set_size=words.count(newest.board.set_size),
+        group_count=len(GROUPS),
         public=[part for part in parts if not part.demonstration],
         demonstrations=[part for part in parts if part.demonstration],
     )
@@ -82,6 +86,7 @@ def _part(result: CycleResult, newest: Edition) -> Part:
         sets=[],
         set_count=len(result.sets),
         set_pages=[],
+        groups=group_rows(result),
         machines=machines(result),
         chain=result.chain,
         head=code(result.chain.head) if result.chain else Markdown(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from scoring.groups import OTHER, RULES, Group
 
@@ -11,6 +12,7 @@ _LINE = 500
 _COMPILED = tuple((group, re.compile("|".join(f"(?:{one})" for one in rule), re.I)) for group, rule in RULES)
 
 
+@lru_cache(maxsize=8192)
 def stopped(line: str) -> Group:
     """The first group whose rule matches `line`, whatever its case and spacing, or `OTHER`."""
     words = " ".join(line[:_LINE].split())

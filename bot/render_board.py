@@ -12,7 +12,6 @@ from bot.results import Chain, CycleResult
 from bot.view.board import AgentRow, SetRow, agent_rows, machines, set_rows
 from bot.view.places import Places, rules, summary_page
 from bot.view.stops import GroupRow, group_rows
-from scoring.groups import GROUPS
 
 PAGE = "docs/board.md"
 SETS = 400
@@ -54,7 +53,6 @@ def board_pages(found: list[CycleResult], newest: Edition, places: Places) -> di
     made[PAGE] = rendered(
         "board.md.j2",
         set_size=words.count(newest.board.set_size),
-        group_count=len(GROUPS),
         public=[part for part in parts if not part.demonstration],
         demonstrations=[part for part in parts if part.demonstration],
     )

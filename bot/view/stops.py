@@ -19,7 +19,6 @@ class GroupRow:
     """One group of error lines in a cycle."""
 
     name: str
-    means: str
     lines: int
     not_fixed: int
     attempts: int
@@ -54,7 +53,6 @@ def group_rows(result: CycleResult) -> list[GroupRow]:
     return [
         GroupRow(
             name=group.name,
-            means=group.means,
             lines=numbers["lines"],
             not_fixed=numbers["not_fixed"],
             attempts=numbers["attempts"],

@@ -15,10 +15,10 @@ from bot.render import render
 from bot.view.stops import stops
 from scoring.groups import GROUPS
 from tests.support.make import Change, failed, invalid, make_record, make_root, passed, silent
-from tests.support.markdown import inline, seen, tables, tokens
+from tests.support.markdown import inline, links, seen, tables, tokens
 
 ONE, TWO = "pkg:pypi/one@1.0", "pkg:npm/two@2.0.0"
-HEAD = ["group", "what it means", "error lines", "not fixed", "attempts", "without a pass"]
+HEAD = ["group", "error lines", "not fixed", "attempts", "without a pass"]
 EVIL = "</li> `x` | <script>alert(1)</script> [a](http://b) @everyone #1 \u202e\x1b[31m\n\n# Head\n* pnpm not found"
 ANCHOR = re.compile(r'<a id="[pr]-[0-9a-f]+">')
 
@@ -130,14 +130,21 @@ def play(job: Job) -> Change:
 def test_a_cycle_counts_the_lines_of_its_valid_attempts_by_group(tmp_path: Path) -> None:
     make_root(tmp_path, ONE, TWO, play=play, agents=["agent-a"], evidence=False)
     table = next(table for table in tables(render(tmp_path)["docs/board.md"].decode()) if table[0] == HEAD)
-    means = {group.name: group.means for group in GROUPS}
-    tool, network = "Tool, runtime or component not installed", "Network, timeout or service unreachable"
     assert table[1:] == [
-        [tool, means[tool], "3", "3", "2", "2"],
-        [network, means[network], "1", "0", "1", "0"],
+        ["Tool, runtime or component not installed", "3", "3", "2", "2"],
+        ["Network, timeout or service unreachable", "1", "0", "1", "0"],
     ]
 
 
 def test_a_cycle_without_an_error_line_has_no_such_table(tmp_path: Path) -> None:
     make_root(tmp_path, ONE, agents=["agent-a"], evidence=False)
     assert "Where attempts stop" not in render(tmp_path)["docs/board.md"].decode()
+
+
+def test_the_methodology_names_every_group_in_its_order_and_the_board_links_there(tmp_path: Path) -> None:
+    make_root(tmp_path, ONE, play=play, agents=["agent-a"], evidence=False)
+    pages = {path: data.decode() for path, data in render(tmp_path).items()}
+    table = next(rows for rows in tables(pages["docs/methodology.md"]) if rows[0] == ["group", "what it means"])
+    assert table[1:] == [[group.name, group.means] for group in GROUPS]
+    assert "methodology.md#stops" in links(pages["docs/board.md"])
+    assert '<a id="stops"></a>' in pages["docs/methodology.md"]

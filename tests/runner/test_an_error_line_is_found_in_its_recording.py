@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from runner import moments
 from runner.moments import error_moments
 from runner.recorder import TERMINAL, TIMING, Recorder
+from runner.sandbox import Sandbox
+from tests.runner.scripted import bench, report
 
 LONG = "npm error ERESOLVE could not resolve: react@19.0.0 from the root project, and 12 other things were not told"
 
@@ -99,6 +101,26 @@ subprocess.run([sys.executable, "-c", "import no_such_module_at_all"])
     assert first is not None
     assert 150 < first <= (last or 0)
     assert own_words is None
+
+
+@pytest.mark.sandbox
+def test_the_files_of_a_real_attempt_have_the_moments_of_its_report(
+    tmp_path: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = bench(tmp_path, sandbox, monkeypatch)
+    said = [
+        {"what": what, "fix": None, "fixed": False, "at_seconds": None}
+        for what in ("no-such-program: not found", "I could not find the program")
+    ]
+    written = report(installed=False, launched=False, errors=said, errors_encountered=2, errors_fixed=0)
+    record = one.make(f"sleep 0.5; printf '\\033[31m'; dash -c no-such-program; sleep 0.5; {written}")
+    assert record.report is not None
+    terminal, timing = (one.text(record, role).encode() for role in ("terminal", "timing"))
+    first, second = error_moments(terminal, timing, [error.what for error in record.report.errors])
+    assert first is not None
+    assert record.times.agent_ms is not None
+    assert 450 < first <= record.times.agent_ms - 450
+    assert second is None
 
 
 def test_titles_links_spinners_and_cursor_movement_are_not_part_of_a_line() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import attempt, help_text, machine, pool, recorder, records
+from benchmarks import attempt, groups, help_text, machine, pool, recorder, records
 from benchmarks.measure import Measured
 
 
@@ -17,6 +17,7 @@ def main(names: list[str]) -> int:
         "recorder": recorder,
         "records": records,
         "pool": pool,
+        "groups": groups,
     }
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -18,6 +18,7 @@ from archive.reasons import Validity
 from archive.record import Environment, Record
 from archive.report import Report
 from bot import words
+from bot.error_lines import ErrorLine, error_lines
 from bot.quote import shortened
 from scoring.attempted import Attempted, attempted
 
@@ -50,6 +51,8 @@ class Run(NamedTuple):
     ended_by: str
     failed_at: str | None
     """Which step a valid attempt without a pass did not reach, or which limit ended it, in words."""
+    errors: tuple[ErrorLine, ...]
+    """That the agent says it met; the words of those that pages show, of a valid attempt without a pass."""
     claims: tuple[str, str, str] | None
     """seen, kind and replay of `Claims`."""
     verified: tuple[str, str] | Literal["not verified"] | None
@@ -116,14 +119,15 @@ def _run(
     if trouble := _trouble(record.subject):
         raise DataError(records.record_path(root, record.cycle, record.run), "subject", trouble)
     machine = _machine(record.environment)
-    claims = record.claims
+    claims, failed_at = record.claims, _failed_at(record)
     return Run(
         judged=attempted(record, editions),
         job=record.job,
         budget_minutes=record.budget_minutes,
         agent_ms=record.times.agent_ms,
         ended_by=record.ended_by,
-        failed_at=_failed_at(record),
+        failed_at=failed_at,
+        errors=error_lines(record.report, words=failed_at is not None),
         claims=(claims.seen, claims.kind, claims.replay) if claims else None,
         verified=_verified(record.report),
         install_seconds=record.report.install_seconds if record.report else None,

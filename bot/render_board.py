@@ -11,6 +11,7 @@ from bot.escape import Markdown, code, link
 from bot.results import Chain, CycleResult
 from bot.view.board import AgentRow, SetRow, agent_rows, machines, set_rows
 from bot.view.places import Places, rules, summary_page
+from bot.view.stops import GroupRow, group_rows
 
 PAGE = "docs/board.md"
 SETS = 400
@@ -32,6 +33,7 @@ class Part(NamedTuple):
     sets: list[SetRow]
     set_count: int
     set_pages: list[Markdown]
+    groups: list[GroupRow]
     machines: list[str]
     chain: Chain | None
     head: Markdown
@@ -82,6 +84,7 @@ def _part(result: CycleResult, newest: Edition) -> Part:
         sets=[],
         set_count=len(result.sets),
         set_pages=[],
+        groups=group_rows(result),
         machines=machines(result),
         chain=result.chain,
         head=code(result.chain.head) if result.chain else Markdown(),

@@ -14,6 +14,7 @@ from bot.measured import Run
 from bot.quote import final_state
 from bot.results import CycleResult, by_subject
 from bot.view.places import Places, attempt_anchor, project_anchor
+from bot.view.stops import stops
 from scoring.verdict import counts as counts_for
 
 COULD_NOT = "could not verify"
@@ -52,6 +53,8 @@ class Row:
     stopped: str | None
     """Moment in the recording at which the agent's work ended; None where it never started."""
     ended: str
+    stops: list[Markdown]
+    """Its error lines, each in its group, where it did not pass."""
     counts: bool
     """Whether it is one of the attempts that the verdict comes from."""
     found: Markdown | None
@@ -129,6 +132,7 @@ def _row(run: Run, result: CycleResult, places: Places, page: str) -> Row:
         notes=notes(run),
         stopped=words.moment(run.agent_ms) if run.agent_ms is not None else None,
         ended=words.ENDED[run.ended_by],
+        stops=stops(run),
         counts=counts_for(judged, result.cycle.standard_agent),
         found=final_state(run.final_state) if run.final_state else None,
     )

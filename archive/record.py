@@ -190,6 +190,8 @@ class Record(Model):
     fetched: tuple[Fetched, ...]
     report_state: ReportState
     report: Report | None
+    error_ms: tuple[Whole | None, ...]
+    """For each error of the report, when the recording first shows it: milliseconds since the agent's start."""
     claims: Claims | None
     usage: Usage
     key: Key
@@ -205,6 +207,8 @@ class Record(Model):
             raise ValueError("outcome: set for a valid attempt and only for one")
         if (self.report_state == "read") != (self.report is not None):
             raise ValueError("report: set where report_state is read and only there")
+        if len(self.error_ms) != (len(self.report.errors) if self.report else 0):
+            raise ValueError("error_ms: one for each error of the report")
         if bool(self.evidence) != (self.certificate is not None):
             raise ValueError("certificate: set where there is evidence and only there")
         return self

@@ -15,6 +15,7 @@ from audit.finding import Checked
 from audit.log import log
 from audit.recording import Differs, recording
 from scoring.attempted import report_that_counts
+from scoring.moments import error_moments
 from scoring.rubric import Contradictory, judge_report
 
 COMPLETE = ("recording", "terminal", "timing", "log")
@@ -53,6 +54,7 @@ def evidence(
             if role not in listed:
                 yield None, f"is valid without its {role}; without complete log and recording it is invalid"
         yield from _agree(whole)
+        yield from _moments(record, whole)
     yield from certified(record, store)
     yield from _report(record, whole.get("report"), "report" in listed)
 
@@ -97,6 +99,13 @@ def _agree(files: dict[str, Path]) -> Iterator[tuple[Path | None, str]]:
             log(files["log"])
     except Differs as error:
         yield error.path, error.problem
+
+
+def _moments(record: Record, files: dict[str, Path]) -> Iterator[tuple[Path | None, str]]:
+    if record.report and record.report.errors and {"terminal", "timing"} <= files.keys():
+        wanted = [error.what for error in record.report.errors]
+        if error_moments(files["terminal"].read_bytes(), files["timing"].read_bytes(), wanted) != record.error_ms:
+            yield None, "says of an error that the recording shows it at another moment than it does"
 
 
 def _report(record: Record, path: Path | None, listed: bool) -> Iterator[tuple[Path | None, str]]:

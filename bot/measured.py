@@ -127,7 +127,7 @@ def _run(
         agent_ms=record.times.agent_ms,
         ended_by=record.ended_by,
         failed_at=failed_at,
-        errors=error_lines(record.report, words=failed_at is not None),
+        errors=error_lines(record.report, words=failed_at is not None, moments=record.error_ms),
         claims=(claims.seen, claims.kind, claims.replay) if claims else None,
         verified=_verified(record.report),
         install_seconds=record.report.install_seconds if record.report else None,

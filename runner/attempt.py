@@ -242,6 +242,8 @@ class Attempt:
         """Masks what was recorded, has it proven clean, and stores it only then."""
         self.journal.step("mask")
         self.bundle.recorded(self.story.started_at)
+        if self.story.report is not None:
+            self.story.error_ms = self.bundle.moments([error.what for error in self.story.report.errors])
         self.journal.step("prove")
         self.journal.close()
         self.bundle.logged()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from runner.journal import LOG
 from runner.masking import Known, NotProven
 from runner.masking.stages import committed, staged_bytes
 from runner.recorder import RECORDING, TERMINAL, TIMING, mend
+from scoring.moments import error_moments
 
 PICTURES: tuple[Role, ...] = ("video", "screenshot")
 """No value can be masked in them or read from their bytes; the confirmed end of the key is what makes them harmless."""
@@ -125,6 +126,13 @@ class Bundle:
             file.seek(max(0, file.seek(0, 2) - (1 << 20)))
             tail = file.read()
         return any(word in tail for word in words)
+
+    def moments(self, errors: Sequence[str]) -> tuple[int | None, ...]:
+        """When the served terminal first shows each of `errors`, in milliseconds since the agent's start."""
+        terminal, timing = (self.quarantine / name for name in (TERMINAL, TIMING))
+        if not errors or not timing.is_file():
+            return (None,) * len(errors)
+        return error_moments(terminal.read_bytes(), timing.read_bytes(), errors)
 
     def prove(self, checker: Checker, texts: Iterable[str]) -> None:
         """Has `checker` look at what is to be served, and at `texts` of the record; what it cannot prove is a doubt.

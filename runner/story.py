@@ -42,6 +42,7 @@ class Story:
     fetched: tuple[Fetched, ...] = ()
     report: Report | None = None
     report_state: ReportState = "not-reached"
+    error_ms: tuple[int | None, ...] = ()
     claims: Claims | None = None
     fetch_ms: int | None = None
     replay_ms: int | None = None
@@ -110,6 +111,7 @@ class Story:
             fetched=self.fetched,
             report_state=self.report_state if shown else "not-reached",
             report=self.report if shown else None,
+            error_ms=self.error_ms if shown and self.report else (),
             claims=self.claims if shown else None,
             usage=Usage.unknown(),
             key=self.key,

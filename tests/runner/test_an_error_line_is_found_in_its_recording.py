@@ -1,4 +1,4 @@
-"""The moment of an error line (runner/moments.py), on terminals that real programs wrote."""
+"""The moment of an error line (scoring/moments.py), on terminals that real programs wrote."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runner import moments
-from runner.moments import error_moments
+from scoring.moments import error_moments
 from runner.recorder import TERMINAL, TIMING, Recorder
 from runner.sandbox import Sandbox
 from tests.runner.scripted import bench, report

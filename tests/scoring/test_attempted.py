@@ -63,6 +63,7 @@ RECORD = {
     "fetched": [],
     "report_state": "read",
     "report": REPORT,
+    "error_ms": [],
     "claims": None,
     "usage": {
         "input_tokens": None,

@@ -89,6 +89,8 @@ def make_record(job: Job | None = None, **changes: Any) -> Record:
     if "job" not in data:
         data["job"] = job_id(data["cycle"], data["purpose"], data["agent"], data["subject"], data["attempt"])
     data.setdefault("run", run_id(data["cycle"], data["job"]))
+    if "error_ms" not in changes:
+        data["error_ms"] = [None] * len((data["report"] or {"errors": []})["errors"])
     return Record.model_validate_json(canonical(data))
 
 
@@ -276,6 +278,7 @@ def _template() -> dict[str, Any]:
             "final_state": "Installed and imported without an error.",
             "install_seconds": 40,
         },
+        "error_ms": [],
         "claims": {"seen": "yes", "kind": "decodes", "replay": "same", "replay_exit": 0, "replay_returned": None},
         "usage": dict.fromkeys(
             ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "calls", "cost_micro_usd")

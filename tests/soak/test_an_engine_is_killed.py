@@ -1,6 +1,6 @@
 """A real engine of the test's own, killed in the middle of machines, and one that remaps user namespaces.
 
-It has no network of its own: two engines on one computer would rewrite each other's firewall.
+It lives in a network of its own without any device: two engines in one would remove each other's bridge and rules.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class Engine:
         self.folder = folder
         self.socket = folder / "docker.sock"
         self._command = [
+            "unshare",
+            "--net",
             "dockerd", f"--data-root={folder}/data", f"--exec-root={folder}/exec", f"--pidfile={folder}/pid",
             f"--host=unix://{self.socket}", "--bridge=none", "--iptables=false", "--ip6tables=false", *words,
         ]  # fmt: skip

@@ -31,7 +31,7 @@ def edits_of_cast(cast: Asciicast, find: Finding) -> tuple[Edit, ...]:
                 if upto > at:
                     text, first = texts[part], at - starts[part]
                     offset = len(text[:first].decode(errors="ignore"))
-                    length = len(text[:upto - starts[part]].decode(errors="ignore")) - offset
+                    length = len(text[: upto - starts[part]].decode(errors="ignore")) - offset
                     if length:
                         made.append(Edit(event=numbers[part], offset=offset, length=length, kind=edit.kind))
                 at, part = upto, part + 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import shutil
 import subprocess
@@ -40,7 +39,7 @@ KeyFile = Annotated[
 def evidence_mask(
     ctx: typer.Context,
     files: Annotated[list[Path], typer.Argument(help="Recordings (asciicast), terminals' bytes, logs, texts.")],
-    known: Annotated[Path, typer.Option(help='Values that must not be seen, one a line; a line may be a JSON string.')],
+    known: Annotated[Path, typer.Option(help="Values that must not be seen, one a line; a line may be a JSON string.")],
     out: Annotated[Path, typer.Option(help="New or empty folder for served copies, manifests and certificate.")],
     tool: Annotated[str | None, typer.Option(help="NAME@VERSION of the tool whose banner may be shown.")] = None,
     key: KeyFile = None,
@@ -81,7 +80,7 @@ def evidence_mask(
             raise typer.Exit(WITHHELD)
         if out.is_dir():
             out.rmdir()
-        os.replace(work, out)
+        work.replace(out)
         atomic.sync_folder(out.parent)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -90,7 +89,9 @@ def evidence_mask(
 def evidence_apply(
     manifest: Annotated[Path, typer.Argument(help="What masking changed.")],
     file: Annotated[Path, typer.Argument(help="The stage before.")],
-    out: Annotated[Path | None, typer.Option(help="Where the stage after goes.", show_default="standard output")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the stage after goes.", show_default="standard output")
+    ] = None,
     key: KeyFile = None,
 ) -> None:
     """Make the next stage of FILE from MANIFEST, and prove that it is the one meant."""

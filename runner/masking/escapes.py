@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 from runner.masking.text import Piece, Text, made
 
 CARRIED_BYTES = 1 << 22

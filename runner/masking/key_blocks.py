@@ -13,7 +13,9 @@ _BEGIN = re.compile(
 )
 _LONGEST = 128 << 10
 _BREAK = re.compile(rb"\\+(?:[nrt]|u000[aAdD]|x0[aAdD])|<br/?>")
-_HEADERS = re.compile(rb"(?:Proc-Type:4,ENCRYPTED)?(?:\\+[nr])*(?:DEK-Info:[A-Z0-9-]{3,20},)?|(?:Version:GnuPGv[\d.]{1,8})?")
+_HEADERS = re.compile(
+    rb"(?:Proc-Type:4,ENCRYPTED)?(?:\\+[nr])*(?:DEK-Info:[A-Z0-9-]{3,20},)?|(?:Version:GnuPGv[\d.]{1,8})?"
+)
 _LETTERS = re.compile(rb"[A-Za-z0-9+/=]+")
 _KEY_LETTERS = 24
 """A header with fewer letters after it is only mentioned."""

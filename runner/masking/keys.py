@@ -1,4 +1,4 @@
-"""Stage 2: private keys that a tested project made, by their structure: bodies masked, headers kept (MEASUREMENT §10)."""
+"""Stage 2: private keys that a tested project made, by structure: bodies masked, headers kept (MEASUREMENT §10)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from runner.masking.escapes import without_escapes
 from runner.masking.key_blocks import blocks, shapes
 from runner.masking.key_der import der
 from runner.masking.key_fields import fields
-from runner.masking.look import edits
 from runner.masking.key_mnemonics import mnemonics
+from runner.masking.look import edits
 from runner.masking.not_proven import NotProven
 from runner.masking.search import Engine, Finder, Form
 from runner.masking.text import LOWER, NOT_ALNUM, Span, Text, tight, union, without

@@ -1,4 +1,4 @@
-"""Private keys as tested projects print them: each row writes one, piece by piece, and says which pieces are its body."""
+"""Private keys as tested projects print them: each row writes one and says which pieces are its body."""
 
 from __future__ import annotations
 
@@ -235,7 +235,9 @@ def jwk():
 
 @key
 def jwk_symmetric_in_json():
-    return field('{"out": "{\\"kty\\":\\"oct\\",\\"k\\":\\"', b64(32).replace("+", "-").replace("/", "_").rstrip("="), '\\"}"}')
+    return field(
+        '{"out": "{\\"kty\\":\\"oct\\",\\"k\\":\\"', b64(32).replace("+", "-").replace("/", "_").rstrip("="), '\\"}"}'
+    )
 
 
 def _bech32(size: int) -> str:
@@ -247,13 +249,19 @@ KEYS["nostr"] = lambda: field("key: nsec" + "1", _bech32(58))
 KEYS["wireguard_conf"] = lambda: field("[Interface]\r\nPrivateKey = ", b64(32), "\r\nAddress = 10.0.0.1/24\r\n")
 KEYS["wireguard_preshared"] = lambda: field("PresharedKey = ", b64(32))
 KEYS["wireguard_by_command"] = lambda: field("$ wg genkey\r\n", b64(32), "\r\n$ \r\n")
-KEYS["minisign"] = lambda: field("untrusted comment: minisign encrypted secret key\r\nRW", "RTY" + "0Iy" + b64(152) + "=")
+KEYS["minisign"] = lambda: field(
+    "untrusted comment: minisign encrypted secret key\r\nRW", "RTY" + "0Iy" + b64(152) + "="
+)
 KEYS["signify"] = lambda: field("untrusted comment: signify secret key\r\nRW", "RCSwAAAA" + b64(100))
-KEYS["tor_v3"] = lambda: field("PT0gZWQyNTUxOXYx" + "LXNlY3JldDog", base64.b64encode(b"type0 ==" + bytes(3) + CHANCE.randbytes(64)))
+KEYS["tor_v3"] = lambda: field(
+    "PT0gZWQyNTUxOXYx" + "LXNlY3JldDog", base64.b64encode(b"type0 ==" + bytes(3) + CHANCE.randbytes(64))
+)
 KEYS["tor_control"] = lambda: field("250-PrivateKey=ED25519-" + "V3:", b64(64))
 KEYS["tor_client"] = lambda: field("a2" * 28 + ":descriptor:x25519:", base64.b32encode(CHANCE.randbytes(33))[:52])
 KEYS["dnssec"] = lambda: field("Private-key-format: v1.3\r\nAlgorithm: 13 (ECDSAP256SHA256)\r\nPrivateKey: ", b64(32))
-KEYS["otpauth"] = lambda: field("otpauth://totp/A:b@c?issuer=A&secret=", base64.b32encode(CHANCE.randbytes(20)), "&digits=6\r\n")
+KEYS["otpauth"] = lambda: field(
+    "otpauth://totp/A:b@c?issuer=A&secret=", base64.b32encode(CHANCE.randbytes(20)), "&digits=6\r\n"
+)
 KEYS["vault_unseal"] = lambda: field("Unseal Key 1: ", b64(33))
 KEYS["vault_root"] = lambda: field("Initial Root Token: ", "hvs." + b64(18).replace("+", "x").replace("/", "y"))
 KEYS["hex_seed_by_word"] = lambda: field("seed: ", CHANCE.randbytes(32).hex())
@@ -295,7 +303,9 @@ def _base58(payload: bytes) -> str:
     return text
 
 
-KEYS["xprv"] = lambda: field("root: ", _base58(bytes.fromhex("0488ade4") + bytes(9) + CHANCE.randbytes(32) + b"\0" + CHANCE.randbytes(32)))
+KEYS["xprv"] = lambda: field(
+    "root: ", _base58(bytes.fromhex("0488ade4") + bytes(9) + CHANCE.randbytes(32) + b"\0" + CHANCE.randbytes(32))
+)
 KEYS["wif"] = lambda: field("wif: ", _base58(b"\x80" + CHANCE.randbytes(32) + b"\x01"))
 
 

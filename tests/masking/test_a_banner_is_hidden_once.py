@@ -17,9 +17,7 @@ CODEX = (
     b"\x1b[1msession id:\x1b[0m 0199f-0a\n--------\n"
 )
 AFTER = b"\x1b[36muser\x1b[0m\nmake it run\n$ pip install openai codex\nmodel: stays\n"
-CLAUDE = (
-    " ▐▛███▜▌   Claude Code v2.1.20\r\n▝▜█████▛▘  Some Model · Plan\r\n  ▘▘ ▝▝    ~/project\r\n".encode()
-)
+CLAUDE = " ▐▛███▜▌   Claude Code v2.1.20\r\n▝▜█████▛▘  Some Model · Plan\r\n  ▘▘ ▝▝    ~/project\r\n".encode()
 PI = b" pi v0.74.2\r\n escape interrupt\r\n ctrl+c clear\r\n\r\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -61,7 +62,7 @@ def test_where_the_output_was_cut_makes_no_difference(row, shape, cuts):
     known = Known([SECRETS[shape]])
     text = b"".join(piece for piece, _ in ROWS[row](SECRETS[shape])).decode("utf-8", "replace")
     places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
-    parts = [text[a:b] for a, b in zip(places, places[1:], strict=False)]
+    parts = [text[a:b] for a, b in pairwise(places)]
 
     def shown(texts):
         events = tuple(Event(at, "o", part) for at, part in enumerate(texts))
@@ -88,7 +89,9 @@ def test_what_the_recorder_writes_is_written_again_the_same():
 
 
 def test_only_known_headers_stay():
-    head = '{"version":2,"width":80,"height":24,"env":{"SHELL":"/bin/sh","TOKEN":"x","TERM":"a b"},"title":"t","theme":{}}'
+    head = (
+        '{"version":2,"width":80,"height":24,"env":{"SHELL":"/bin/sh","TOKEN":"x","TERM":"a b"},"title":"t","theme":{}}'
+    )
     assert asciicast.read(cast(head=head)).header == {
         "version": 2, "width": 80, "height": 24, "env": {"SHELL": "/bin/sh"}
     }  # fmt: skip
@@ -126,7 +129,14 @@ def test_sizes_of_zero_become_usual_ones():
 
 @pytest.mark.parametrize(
     ("line", "number"),
-    [("hello", 3), ('{"a": 1}', 3), ('["1", "o", "a"]', 3), ("[1, 2, 3]", 3), ('[NaN, "o", "a"]', 3), ('[-1,"o","a"]', 3)],
+    [
+        ("hello", 3),
+        ('{"a": 1}', 3),
+        ('["1", "o", "a"]', 3),
+        ("[1, 2, 3]", 3),
+        ('[NaN, "o", "a"]', 3),
+        ('[-1,"o","a"]', 3),
+    ],
 )
 def test_any_other_line_is_refused_by_its_number(line, number):
     with pytest.raises(DataError) as refused:

@@ -41,7 +41,7 @@ def run(*arguments):
     return CliRunner().invoke(app, ["evidence", *map(str, arguments)], standalone_mode=True)
 
 
-@pytest.fixture()
+@pytest.fixture
 def files(tmp_path):
     (tmp_path / "known.txt").write_text(f'{SECRET}\n"two\\nlines-of-it"\n')
     (tmp_path / "run.log").write_bytes(b"key " + SECRET.encode() + b"\n" + pem("ec").encode() + b"done\n")

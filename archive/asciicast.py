@@ -112,7 +112,7 @@ def write(cast: Asciicast) -> bytes:
 
 
 def apply(cast: Asciicast, edits: Iterable[Edit]) -> Asciicast:
-    """The next stage of a recording; offsets count characters of an event. Raises ValueError for one that is not there."""
+    """The next stage of a recording; offsets count characters of an event. Raises ValueError for one outside."""
     events = list(cast.events)
     for number, own in groupby(edits, lambda edit: edit.event):
         if number is None or number >= len(events):

@@ -1,6 +1,6 @@
-"""The start-up banner of an agent's tool: found by one anchored grammar for each tool and pinned version, or not at all.
+"""The start-up banner of an agent's tool: found by the anchored grammar of its pinned version, or not at all.
 
-Only a banner within the first 8 KiB, before the first prompt, is one; the same text quoted later is work (MEASUREMENT §10).
+Only a banner within the first 8 KiB, before the first prompt, is one; quoted later it is work (MEASUREMENT §10).
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _BLOCK = rb"[ \xe2\x96\x80-\xbf]{4,40}"
 _GRAMMARS: dict[tuple[str, str], tuple[bytes, bytes]] = {
     # Title, rule, its known rows, rule; the word "user" is the first line of the prompt that follows.
     ("codex", "0.171.0"): (
-        rb"(?P<banner>%b%bOpenAI Codex v0\.171\.0%b%b(?:%b(?:%b):%b [^\r\n]{0,300}%b){3,12}%b)" % (rb"", _S, _NL, _RULE, _S, _ROWS, _S, _NL, _RULE),
+        rb"(?P<banner>%bOpenAI Codex v0\.171\.0%b%b(?:%b(?:%b):%b [^\r\n]{0,300}%b){3,12}%b)"
+        % (_S, _NL, _RULE, _S, _ROWS, _S, _NL, _RULE),
         _S + rb"user" + _NL,
     ),
     # One line with the version, key hints, what was loaded; the editor's frame or the prompt follows.
@@ -31,7 +32,8 @@ _GRAMMARS: dict[tuple[str, str], tuple[bytes, bytes]] = {
     ),
     # Three rows of a drawing with name, model and folder beside it.
     ("claude", "2.1"): (
-        rb"(?P<banner>(?:%b%b%b *Claude Code v2\.1\.[0-9]{1,4}%b)(?:%b%b[^\r\n]{0,200}%b){2})" % (_S, _BLOCK, _S, _NL, _S, _BLOCK, _NL),
+        rb"(?P<banner>(?:%b%b%b *Claude Code v2\.1\.[0-9]{1,4}%b)(?:%b%b[^\r\n]{0,200}%b){2})"
+        % (_S, _BLOCK, _S, _NL, _S, _BLOCK, _NL),
         rb"",
     ),
 }  # fmt: skip
@@ -42,7 +44,7 @@ _NAMES = {"codex": rb"OpenAI Codex", "pi": rb"\bpi v\d", "claude": rb"Claude Cod
 def banner(data: bytes, tool: str, version: str) -> Edit | None:
     """The edit that covers the banner of `tool`; None for a tool that has none in this stream.
 
-    Raises NotProven where the version is not in the table or the beginning names the tool in another way: a person looks.
+    Raises NotProven where the version is not in the table or the tool is named in another way: a person looks.
     """
     name = _NAMES.get(tool)
     window = data[:WINDOW_BYTES]

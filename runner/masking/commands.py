@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import shutil
 import subprocess
@@ -81,7 +80,7 @@ def evidence_mask(
             raise typer.Exit(WITHHELD)
         if out.is_dir():
             out.rmdir()
-        os.replace(work, out)
+        work.replace(out)
         atomic.sync_folder(out.parent)
     finally:
         shutil.rmtree(work, ignore_errors=True)

@@ -36,7 +36,7 @@ _COMPATIBLE = re.compile(
     rb"\xef[\xbc\xbd][\x80-\xbf]|\xf0\x9d[\x90-\x9f][\x80-\xbf]|\xe2[\x91-\x93\x80-\x85][\x80-\xbf]|\xef\xb9[\xa0-\xab]"
 )
 _NUMBERED = re.compile(
-    rb"(?m)^[ \t]*(?:[+<>-] ?)?(?:\d{1,6}[ \t]*(?:[:|+\t -]|\xe2\x94\x82|\xe2\x86\x92|\xe2\x94\x86)"
+    rb"(?m)^[ \t]*(?:[+<>-] ?)?(?:\d{1,6}(?:[ \t]*(?:[:|]|\xe2\x94\x82|\xe2\x86\x92|\xe2\x94\x86)|[ \t]+[+-]?)"
     rb"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]?|\[?\d\d:\d\d:\d\d[.,\d]*\]?"
     rb"|[\w.-]{1,40}[ \t]{1,20}\|)[ \t]?"
 )
@@ -154,7 +154,7 @@ def runs(text: Text, engine: Engine | None = None) -> Iterator[Text]:
 
 
 def _byte_by_byte(letters: Inside, coding: _Coding, match: re.Match[bytes], decoded: bytes) -> Iterator[Piece]:
-    """Each byte from its letters; a line break where the letters have one: what is read on after it may be other words."""
+    """Each byte from its letters; a line break where they have one, as what follows it may be other words."""
     bits, last = 8 * coding.size // coding.group, _padded(letters.text, match.end())
     for number, byte in enumerate(decoded):
         first, end = match.start() + number * 8 // bits, match.start() + (number * 8 + 7) // bits + 1

@@ -1,4 +1,4 @@
-"""Private keys in DER and in OpenSSH's own form, in base64 or hexadecimal without any header: their length is in them."""
+"""Private keys in DER and OpenSSH's own form, in base64 or hexadecimal without a header: their length is in them."""
 
 from __future__ import annotations
 

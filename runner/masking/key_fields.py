@@ -12,6 +12,8 @@ from runner.masking.key_blocks import lines_of_key
 from runner.masking.search import Engine, Finder, Form
 from runner.masking.text import Span, Text
 
+_HEX = rb"((?:0x)?[0-9a-fA-F]{64}(?:[0-9a-fA-F]{64})?)(?![0-9a-fA-F])"
+_WORDS = rb"[:\n]\s{0,8}((?:[a-z]{3,10}[ \t\r\n]+){11,}[a-z]{3,10})"
 _BASE58 = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 
@@ -28,20 +30,22 @@ _FIELDS = (
         rb"(?:PrivateExponent|Prime[12]|Exponent[12]|Coefficient):\s{0,4}([A-Za-z0-9+/]{20,}={0,2})")),
     _Field(b"wg gen", re.compile(
         rb"\bwg gen(?:key|psk)[^\n]*\n(?:[^\n]*\n){0,3}?[^A-Za-z0-9+/\n]*([A-Za-z0-9+/]{43}=)[ \t]*(?:\r|\n|\Z)")),
-    _Field(b"private-lines", re.compile(rb"Private-Lines:\s{0,4}\d+([A-Za-z0-9+/=\s|]{20,20000}?)(?=Private-(?:MAC|Hash))")),
-    _Field(b"secret key", re.compile(rb"secret key[^\n]{0,60}\n[^A-Za-z0-9+/\n]{0,12}RW([A-Za-z0-9+/]{90,300}={0,2})")),
+    _Field(b"private-lines", re.compile(
+        rb"Private-Lines:\s{0,4}\d+([A-Za-z0-9+/=\s|]{20,20000}?)(?=Private-(?:MAC|Hash))")),
+    _Field(b"secret key", re.compile(
+        rb"secret key[^\n]{0,60}\n[^A-Za-z0-9+/\n]{0,12}RW([A-Za-z0-9+/]{90,300}={0,2})")),
     _Field(b"descriptor:x25519", re.compile(rb"[a-z2-7]{56}:descriptor:x25519:([A-Z2-7]{52})")),
     _Field(b"age-plugin-", re.compile(rb"AGE-PLUGIN-[A-Z0-9-]{1,40}-1([0-9A-Z]{20,200})")),
     _Field(b"otpauth:", re.compile(rb"otpauth://[^\s\"']{1,300}?[?&]secret=([A-Za-z2-7]{8,}=*)")),
     _Field(b"unseal key", re.compile(rb"(?i:unseal key) \d{1,2}:\s{0,4}([A-Za-z0-9+/]{40,}={0,2})")),
     _Field(b"recovery key", re.compile(rb"(?i:recovery key) \d{1,2}:\s{0,4}([A-Za-z0-9+/]{40,}={0,2})")),
     _Field(b"root token", re.compile(rb"(?i:root token):\s{0,4}([\w.-]{10,})")),
-    _Field(b"seed", re.compile(rb"(?i:\bseed(?: phrase)?)\"?\s{0,4}(?:[:=]|is)\s{0,4}\"?((?:0x)?[0-9a-fA-F]{64}(?:[0-9a-fA-F]{64})?)(?![0-9a-fA-F])")),
+    _Field(b"seed", re.compile(rb"(?i:\bseed(?: phrase)?)\"?\s{0,4}(?:[:=]|is)\s{0,4}\"?" + _HEX)),
     _Field(b"private", re.compile(
-        rb"(?i:private[ _-]?key)(?: \([a-z0-9 ]{1,20}\))?[\"']?\s{0,4}(?:[:=]|is)?\s{0,4}[\"']?((?:0x)?[0-9a-fA-F]{64})(?![0-9a-fA-F])")),
+        rb"(?i:private[ _-]?key)(?: \([a-z0-9 ]{1,20}\))?[\"']?\s{0,4}(?:[:=]|is)?\s{0,4}[\"']?" + _HEX)),
     _Field(b"phrase", re.compile(
-        rb"(?i:(?:seed|recovery|secret|backup|mnemonic) phrase)[^\n]{0,40}?[:\n]\s{0,8}((?:[a-z]{3,10}[ \t\r\n]+){11,}[a-z]{3,10})")),
-    _Field(b"mnemonic", re.compile(rb"(?i:mnemonic|slip-?39)[^\n]{0,20}?[:\n]\s{0,8}((?:[a-z]{3,10}[ \t\r\n]+){11,}[a-z]{3,10})")),
+        rb"(?i:(?:seed|recovery|secret|backup|mnemonic) phrase)[^\n]{0,40}?" + _WORDS)),
+    _Field(b"mnemonic", re.compile(rb"(?i:mnemonic|slip-?39)[^\n]{0,20}?" + _WORDS)),
     _Field(b"ed25519v1-secret", re.compile(rb"== ed25519v1-secret: type0 ==\0{3}([\s\S]{64})")),
 )  # fmt: skip
 _LINES = re.compile(rb"private-lines:\s{0,4}\d+")

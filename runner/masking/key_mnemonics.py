@@ -12,7 +12,8 @@ from runner.masking.text import Span, Text
 
 _WORD = re.compile(rb"[A-Za-z]+")
 _SIZES = (24, 21, 18, 15, 12)
-_BITS_A_WORD = 11
+_REPEATED = 2
+"""More words that repeat others are in one wallet of a hundred thousand; build logs have them on every line."""
 
 
 def mnemonics(text: Text) -> Iterator[Span]:
@@ -32,6 +33,8 @@ def mnemonics(text: Text) -> Iterator[Span]:
 
 
 def _valid(words: list[bytes]) -> bool:
+    if len(set(words)) < len(words) - _REPEATED:
+        return False
     numbers = _numbers()
     bits = "".join(f"{numbers[word]:011b}" for word in words)
     check = len(bits) // 33

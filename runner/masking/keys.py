@@ -1,4 +1,4 @@
-"""Stage 2: private keys that a tested project made, by their structure: bodies masked, headers kept (MEASUREMENT §10)."""
+"""Stage 2: private keys that a tested project made, by structure: bodies masked, headers kept (MEASUREMENT §10)."""
 
 from __future__ import annotations
 
@@ -104,6 +104,11 @@ class _Keys:
             squeezed = tight(text)
             for hit in parts.find(squeezed.text):
                 part = union(squeezed.spans(hit.start, hit.end))
+                # A letter or two that the words beside it share with the body are no part of it.
+                while len(part) > 1 and part[0][1] - part[0][0] <= 2 and part[1][1] - part[1][0] > 2:
+                    part = part[1:]
+                while len(part) > 1 and part[-1][1] - part[-1][0] <= 2 and part[-2][1] - part[-2][0] > 2:
+                    part = part[:-1]
                 # What touches a body that was found by itself may only happen to go on as it does.
                 if sum(end - start for start, end in without(part, taken)) >= _LEAST_OF_A_BODY:
                     self.spans += [(start, _with_signs(data, end)) for start, end in part]

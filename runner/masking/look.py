@@ -20,6 +20,7 @@ DEPTH = 3
 DECODED_BYTES = 256 << 20
 """All that is read out of encoded runs of one file; what comes after it is not read."""
 _ROUNDS = 4
+_SMALL = 1 << 16
 _ENCODED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-")
 _ELLIPSIS = re.compile(
     rb"\.\.+|\*\*\*+|\xe2\x80\xa6|\xe2\x80\xa2(?:\xe2\x80\xa2)+|\xe2\x96\x88(?:\xe2\x96\x88)+|<[a-z ]{3,12}>|\[\.\.\.\]"
@@ -98,11 +99,12 @@ class _Found:
             self._read(run, depth + 1)
         for read in (decoders.quoted_printable, decoders.literals, decoders.compatible):
             self._look_flat(read(text, reach))
-        if depth == 0:
+        if depth == 0 or len(text.text) < _SMALL:
             # An escape can itself be spaced out or wrapped.
             printed = Inside(solid(text, lower=False), joined=True)
             for read in (decoders.percent, decoders.entities, decoders.backslashes):
                 self._read(read(printed, reach), depth + 1)
+        if depth == 0:
             self._look_flat(decoders.unnumbered(text))
             for columns in decoders.dumps(text):
                 self._look_flat(columns)

@@ -231,8 +231,8 @@ class Screen:
             line = {b"A": here - count, b"F": here - count, b"d": count - 1}.get(code, here + count)
             self._go(line, 0 if code in b"EF" else self._column)
         elif code in b"CDG`a":
-            column = {b"C": self._column + count, b"a": self._column + count, b"D": self._column - count}
-            self._go(self._line - self._top, column.get(code, count - 1))
+            columns = {b"C": self._column + count, b"a": self._column + count, b"D": self._column - count}
+            self._go(self._line - self._top, columns.get(code, count - 1))
         elif code == b"K":
             self._erase(self._row(), numbers[0])
         elif code == b"J":
@@ -341,7 +341,7 @@ def stretches(data: bytes, rows: int) -> list[Span]:
 
 
 def _only_starts_again(line: bytes) -> bool:
-    """Whether a line, as a progress bar does, was only drawn whole again: nothing of two drawings stands side by side."""
+    """Whether a line was only drawn whole again, as progress bars are: no two drawings stand side by side."""
     if not line.isascii():
         return False
     before, width, end = 0, 0, 0

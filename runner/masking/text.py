@@ -42,7 +42,7 @@ class Text:
     ) -> None:
         """`pieces` make `text` from `parent`; they are asked for once something is found."""
         self.text = text
-        self.joined = parent.joined if parent else False
+        self.joined: bool = parent.joined if parent is not None else False
         """Whether white space was taken out of it: what stands beside something may be another word."""
         self._parent = parent
         self._make = pieces

@@ -1,7 +1,7 @@
 """How a secret gets onto a terminal: each row writes one, piece by piece, and says which pieces carry it.
 
-A row is a function from a secret to pieces (bytes, carries). Of a piece that carries it no letter and no digit may be left;
-every other piece must come through as it is (None: a number that may be taken for a part of the secret beside it).
+A row is a function from a secret to pieces (bytes, carries). Of a piece that carries it no letter and no
+digit may be left; every other piece must come through as it is (None: a number that may be taken for a part of the secret beside it).
 """
 
 from __future__ import annotations

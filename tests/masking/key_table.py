@@ -1,4 +1,4 @@
-"""Private keys as tested projects print them: each row writes one, piece by piece, and says which pieces are its body."""
+"""Private keys as tested projects print them: each row writes one and says which pieces are its body."""
 
 from __future__ import annotations
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import threading
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
 Engine = Literal["hyperscan", "ahocorasick"]
+_one_at_a_time = threading.Lock()
+"""A compiled database has one scratch space: two attempts that end together must not search in it at once."""
 
 
 class Form(NamedTuple):
@@ -67,6 +70,12 @@ class Finder:
         return sorted(found)
 
     def _by_hyperscan(self, text: bytes) -> list[tuple[int, bytes]]:
+        if not text:
+            return []
+        with _one_at_a_time:
+            return self._scanned(text)
+
+    def _scanned(self, text: bytes) -> list[tuple[int, bytes]]:
         import hyperscan
 
         if self._compiled is None:
@@ -107,13 +116,16 @@ class Starts:
         """Every place, overlapping ones too, in order."""
         if (engine or default_engine()) != "hyperscan":
             return [match.start() for match in self._ahead.finditer(text)]
+        if not text:
+            return []
         import hyperscan
 
-        if self._compiled is None:
-            self._compiled = hyperscan.Database()
-            self._compiled.compile(expressions=[self._pattern], ids=[0], elements=1)
         ends: list[int] = []
-        self._compiled.scan(text, lambda _number, _start, end, _flags, _context: ends.append(end))
+        with _one_at_a_time:
+            if self._compiled is None:
+                self._compiled = hyperscan.Database()
+                self._compiled.compile(expressions=[self._pattern], ids=[0], elements=1)
+            self._compiled.scan(text, lambda _number, _start, end, _flags, _context: ends.append(end))
         return [end - self._length for end in ends]
 
 

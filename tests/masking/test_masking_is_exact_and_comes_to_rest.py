@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from archive.edits import apply_to_bytes
-from runner.masking import Known, NotProven, credentials
+from runner.masking import Known, NotProven, credentials, keys
 from runner.masking.screen import Screen
 from tests.masking.escape_table import SECRETS
 
@@ -110,3 +111,16 @@ def test_a_screen_shows_what_a_terminal_shows():
     shown = bytes(screen.shown.cells)
     assert b"oXY" in shown
     assert b"owo" in shown
+
+
+def test_attempts_that_end_together_are_masked_like_any_other():
+    data = b"$ env\r\nKEY=" + SECRETS["64 hex"].encode() + b"\r\n" * 2000
+    known = Known([SECRETS["64 hex"]])
+    alone = credentials(data, Known([SECRETS["64 hex"]]))
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda _: credentials(data, known), range(40))) == [alone] * 40
+
+
+def test_nothing_is_found_in_nothing():
+    assert credentials(b"", Known([SECRETS["64 hex"]])) == ()
+    assert keys(b"") == ()

@@ -142,7 +142,12 @@ def known_lines(values: Iterable[str]) -> bytes:
 def check(folder: Path, values: Iterable[str], root: Path) -> list[dict[str, Any]]:
     """Has the checker look at `folder`: nothing where it wrote its certificate, else what is withheld and why."""
     done = subprocess.run(
-        [*CHECKER, str(folder.resolve())], input=known_lines(values), stdout=subprocess.PIPE, cwd=root, check=False
+        # An empty line says that the list is whole.
+        [*CHECKER, str(folder.resolve())],
+        input=known_lines(values) + b"\n",
+        stdout=subprocess.PIPE,
+        cwd=root,
+        check=False,
     )
     if done.returncode == 0 and (folder / CERTIFICATE).is_file():
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from archive.edits import Edit, apply_to_bytes
@@ -20,6 +20,8 @@ from runner.masking.text import LOWER, NOT_ALNUM, Span, Text, tight, union, with
 DEPTH = 3
 _ROUNDS = 4
 _REACH = 4096
+_SMALL = 1 << 18
+"""In a longer text that was made from the file's own words are looked for once."""
 _LEAST_OF_A_BODY = 24
 """A part of a body that stands somewhere else is masked from so many characters on."""
 
@@ -57,8 +59,8 @@ class _Keys:
                 self._look(one, depth)
 
     def _look(self, text: Text, depth: int) -> None:
-        self._texts.append(text)
         self._take(text)
+        self._texts.append(text)
         if depth >= DEPTH:
             return
         for child in self._children(text, depth):
@@ -66,7 +68,9 @@ class _Keys:
 
     def _take(self, text: Text) -> None:
         """Looks in `text` itself."""
-        looks = (blocks, shapes, partial(fields, engine=self._engine), der, mnemonics)
+        looks: list[Callable[[Text], Iterator[Span]]] = [blocks, shapes, partial(fields, engine=self._engine), der]
+        if not self._texts or len(text.text) < _SMALL:
+            looks.append(mnemonics)
         for look in looks:
             found = list(look(text))
             for start, end in found:
@@ -89,8 +93,8 @@ class _Keys:
         if depth == 0:
             for lines in (decoders.unnumbered(text), *decoders.dumps(text)):
                 if lines is not None:
-                    self._texts.append(lines)
                     self._take(lines)
+                    self._texts.append(lines)
                     for run in decoders.runs(lines, self._engine):
                         self.look_into(run, 1)
 

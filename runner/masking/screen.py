@@ -23,6 +23,7 @@ _START_AGAIN = re.compile(rb"\r|\x1b\[1?G|\x1b\[[02]?K")
 _MOVES = re.compile(rb"\x08|\r(?![\r\n]|\Z)|\x1b\[[0-9;?]*[A-HJKLMPSTX`adefhlrsu@bI]|\x1b[78DEMc]|[\x0b\x0c]")
 _SPECIAL = re.compile(rb"[\x00-\x1a\x1c-\x1f\x7f]|" + SEQUENCE.pattern)
 _ALTERNATE = frozenset(b"?%d" % number for number in (47, 1047, 1049))
+_PLAIN = bytes(range(0x20, 0x7F))
 _SHOWN_BYTES = 64 << 20
 _TAB = 8
 _LAST_COLUMN = 4096
@@ -309,7 +310,8 @@ def screen(text: Text, columns: int, rows: int) -> tuple[Text, bool] | None:
     plain = made(text, pieces)
     made_of = Screen(columns, rows)
     for start, end in pairwise(bounds):
-        made_of.feed(plain.text, start, end)
+        if not _redrawn(plain.text, start, end, columns, made_of.shown):
+            made_of.feed(plain.text, start, end)
     return (_Drawn(made_of.shown, plain), made_of.certain) if made_of.shown.cells else None
 
 
@@ -335,30 +337,41 @@ def stretches(data: bytes, rows: int) -> list[Span]:
     for move in _ALONG.finditer(data):
         if move.start() >= past:
             start, past = data.rfind(b"\n", 0, move.start()) + 1, data.find(b"\n", move.end()) + 1 or len(data)
-            if not _only_starts_again(data[start:past]):
-                lines.append((start, past))
+            lines.append((start, past))
     return sorted(found + [line for line in lines if without([line], found)])
 
 
-def _only_starts_again(line: bytes) -> bool:
-    """Whether a line was only drawn whole again, as progress bars are: no two drawings stand side by side."""
-    if not line.isascii():
-        return False
-    before, width, end = 0, 0, 0
+def _redrawn(data: bytes, start: int, end: int, columns: int, shown: Shown) -> bool:
+    """Tells the rows of a line that is only drawn again from its beginning, as progress bars are; False for any other.
+
+    Only a row on which something of an earlier drawing is left is told: the others can be read as they stand.
+    """
+    line = data[start:end].rstrip(b"\r\n")
+    row, row_places = b"", array("q")
+    frame, frame_places = b"", array("q")
+    at, told = 0, len(shown.cells)
     for again in (*_START_AGAIN.finditer(line), None):
-        part = line[end : again.start() if again else len(line)]
-        if _ALONG.search(part + b"."):
+        part = line[at : again.start() if again else len(line)]
+        if not part.isascii() or part.translate(None, _PLAIN) or len(frame) + len(part) > columns:
+            del shown.cells[told:], shown.places[told:]
             return False
-        width += len(SEQUENCE.sub(b"", part).rstrip(b"\r\n"))
-        if again is None:
-            return width >= before
-        end = again.end()
-        if again[0][-1:] == b"K":
-            before = 0 if b"2" in again[0] else min(before, width)
-        elif before > width:
-            return False
-        else:
-            before, width = width, 0
+        frame += part
+        frame_places.extend(range(start + at, start + at + len(part)))
+        at = again.end() if again else len(line)
+        if again is not None and again[0][-1:] == b"K":
+            size = len(frame)
+            if b"2" in again[0]:
+                row, frame, frame_places = b"", b" " * size, array("q", [-1] * size)
+            row, row_places = row[:size], row_places[:size]
+            continue
+        if frame and len(row) > len(frame):
+            frame += row[len(frame) :]
+            frame_places.extend(row_places[len(frame_places) :])
+            shown.cells.extend(frame)
+            shown.places.extend(frame_places)
+        if frame:
+            row, row_places = frame, frame_places
+        frame, frame_places = b"", array("q")
     return True
 
 

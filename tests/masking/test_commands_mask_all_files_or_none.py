@@ -21,7 +21,7 @@ SECRET = SECRETS["provider-shaped"]
 CLEAN = """
 import json, pathlib, sys
 folder, known = pathlib.Path(sys.argv[1]), sys.stdin.read().splitlines()
-found = [path.name for path in folder.iterdir() if any(value in path.read_text(errors="replace") for value in known)]
+found = [path.name for path in folder.iterdir() if any(value in path.read_text(errors="replace") for value in known if value)]
 if found or (folder / "dirty.txt").exists():
     print(json.dumps({"withheld": [{"file": "dirty.txt", "view": "raw", "reason": "said so"}]}))
     sys.exit(3)

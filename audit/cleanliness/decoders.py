@@ -28,7 +28,8 @@ _PIECE = 64 << 10
 _BASE64 = bytes.maketrans(b"-_", b"+/")
 _NOT_BASE64 = bytes(set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
 _NOT_HEX = bytes(set(range(256)) - set(b"0123456789abcdefABCDEF"))
-_BASE32 = re.compile(rb"[A-Z2-7]{20,}|[a-z2-7]{32,}")
+_BASE32 = re.compile(rb"[A-Z2-7]{20,}")
+_SMALL_BASE32 = re.compile(r"(?<![A-Za-z0-9])(?=[a-z]*[2-7])[a-z2-7]{24,}")
 _ROT13 = bytes.maketrans(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", b"NOPQRSTUVWXYZABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm"
 )
@@ -96,10 +97,9 @@ def _alphabets(text: str, tight: bytes) -> Iterator[bytes]:
         yield decoded
         for odd in range(2):
             yield _swapped(decoded[odd:])
-    runs = _BASE32.findall(tight)
-    if runs:
-        for at in range(8):
-            yield b"\n".join(_base32(run[at:]) for run in runs)
+    runs = _BASE32.findall(tight) + [run.upper().encode() for run in _SMALL_BASE32.findall(text)]
+    for at in range(8) if runs else ():
+        yield base64.b32decode(b"".join(run[at : at + (len(run) - at) // 8 * 8] for run in runs if len(run) >= 16))
     for match in _NUMBERS.finditer(text):
         numbers = re.findall(r"\d+", match[0])
         yield bytes(value for value in map(int, numbers) if value < 256)
@@ -133,10 +133,6 @@ def _quoted(match: re.Match[str]) -> str:
     return chr(int(match[1], 16)) if match[1] else ""
 
 
-def _base32(run: bytes) -> bytes:
-    return base64.b32decode(run[: len(run) // 8 * 8].upper())
-
-
 def _swapped(data: bytes) -> bytes:
     """Words of two bytes turned round, as od shows them."""
     whole = bytearray(data[: len(data) // 2 * 2])
@@ -147,10 +143,10 @@ def _swapped(data: bytes) -> bytes:
 def _means(blob: bytes) -> bool:
     """Whether a run of base64 decodes to text or to something compressed."""
     decoded = binascii.a2b_base64(blob[: len(blob) // 4 * 4])
-    return _PACKED.match(decoded) is not None or sum(byte in _TEXT for byte in decoded) > 0.95 * len(decoded)
+    return _PACKED.match(decoded) is not None or 20 * len(decoded.translate(None, _TEXT)) < len(decoded)
 
 
-_TEXT = frozenset(b"\t\n\r\x1b") | frozenset(range(0x20, 0x7F))
+_TEXT = b"\t\n\r\x1b" + bytes(range(0x20, 0x7F))
 _NOT_BASE64_KEPT = bytes(set(_NOT_BASE64) - set(b"-_"))
 
 

@@ -95,8 +95,6 @@ def _seen(sight: Sight, fragments: Fragments, shapes: Shapes) -> list[str]:
         reasons.append("a known value, or twelve characters of one")
     if kind := shapes.inside(sight.seen, sight.tight):
         reasons.append(f"a {kind}" if kind[0] not in "aeiou" else f"an {kind}")
-    if kind := keymaterial.written(sight.seen):
-        reasons.append(kind)
     if sight.rubbish and (kind := keymaterial.binary(sight.seen)):
         reasons.append(kind)
     return reasons

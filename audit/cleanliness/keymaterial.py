@@ -10,7 +10,7 @@ import re
 _BODY = rb"(?:[^A-Za-z0-9+/*]|\\[nr])*(?:(?:Proc-Type|DEK-Info|Version|Comment)[^\n]{0,80}\s+)*[A-Za-z0-9+/]{20,}"
 _COLONS = rb"\s+(?:[0-9a-f]{2}:\s*){8}"
 _KEY = r"(?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-_WRITTEN = {
+HEADERS = {
     b"-----BEGIN ": re.compile(_KEY.encode() + _BODY + rb"|OpenVPN Static key V1-----\s+[0-9a-f]{16}"),
     b"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----": re.compile(_BODY),
     b"-----BEGIN": re.compile(
@@ -23,28 +23,16 @@ _WRITTEN = {
     b"privateExponent:": re.compile(_COLONS),
     b"prime1:": re.compile(_COLONS),
     b"priv:": re.compile(_COLONS),
+    b'"kty"': re.compile(rb'[^{}]{0,4000}"(?:d|k|p|q|dp|dq|qi)"\s*:\s*"[\w-]{40,}"'),
+    b'"d"': re.compile(rb'\s*:\s*"[\w-]{40,}"[^{}]{0,4000}"kty"'),
     b"secret key": re.compile(rb"\s+RW[A-Za-z0-9+/]{40,}"),
 }
 """How each form begins, to what comes next where a key was written and not only mentioned."""
-_JWK = re.compile(rb'"(?:d|k|p|q|dp|dq|qi)"\s*:\s*"[\w-]{40,}"')
 _OPENSSH = b"openssh-key-v1\0"
 _DER = re.compile(rb"\x02\x01(?:\x00[\x02\x30]|\x01\x04)")
 """A version and the tag after it: the beginning of what stands in PKCS#1, PKCS#8 and SEC 1."""
 _PBES = bytes.fromhex("06092a864886f70d0105")
 """The number of a scheme to encrypt with a password, with which an encrypted PKCS#8 begins."""
-
-
-def written(text: bytes) -> str | None:
-    """The kind of a private key written in `text` with its header, or None."""
-    for begins, rest in _WRITTEN.items():
-        at = text.find(begins)
-        while at >= 0:
-            if rest.match(text, at + len(begins)):
-                return "a private key with its header"
-            at = text.find(begins, at + 1)
-    if b'"kty"' in text and _JWK.search(text):
-        return "a private JSON web key"
-    return None
 
 
 def binary(data: bytes) -> str | None:
@@ -83,11 +71,12 @@ def _private(data: bytes, at: int) -> bool:
 
 
 def _heads(data: bytes, at: int) -> tuple[int, int] | None:
-    """Where the sequence begins whose contents begin at `at`, and its length with its head; None where there is none."""
+    """Where the sequence begins whose contents begin at `at`, and its length with its head."""
     for size in (2, 3, 4):
         start = at - size
         if start >= 0 and data[start] == 0x30 and (whole := _length(data, start)) > 32:
-            if (data[start + 1] & 0x7F if data[start + 1] >= 0x80 else 0) == size - 2:
+            longer = data[start + 1] & 0x7F if data[start + 1] >= 0x80 else 0
+            if longer == size - 2:
                 return start, whole
     return None
 

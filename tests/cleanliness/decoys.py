@@ -180,7 +180,7 @@ class Decoys:
                 f"\x1b[01;35m\x1b[Kwarning: "
                 f"\x1b[m\x1b[Kunused variable \u2018\x1b[01m\x1b[K{self._word()}_{self._word()}\x1b[m\x1b[K\u2019"
             )
-        yield f"[ {self._chance.randrange(100):2}%] \x1b[32mBuilding CXX object {self._word()}.dir/{self._word()}.o\x1b[0m"
+        yield f"[ {self._chance.randrange(100):2}%] \x1b[32mBuilding C object {self._word()}/{self._word()}.o\x1b[0m"
 
     def _pip(self) -> Iterator[str]:
         yield f"Collecting {self._word()}=={self._chance.randrange(9)}.{self._chance.randrange(30)}"

@@ -52,7 +52,7 @@ def check(given: dict[str, bytes], fragments: Fragments, shapes: Shapes) -> Cert
         doubts += [Doubt(name, problem.view, problem.args[0]) for name in given]
     try:
         for name, file in zip(names, read, strict=True):
-            found, looked_at = _looked(name, file, fragments, shapes)
+            found, looked_at = look(name, file, fragments, shapes)
             doubts += found
             looked_at["scanner"] = sum(len(text) for _, text in _scanned(file))
             served.append(_served(name, file.data, file.form, looked_at, file.decoded.undecodable))
@@ -75,7 +75,7 @@ def check(given: dict[str, bytes], fragments: Fragments, shapes: Shapes) -> Cert
     )
 
 
-def _looked(name: str, file: File, fragments: Fragments, shapes: Shapes) -> tuple[list[Doubt], Counter[str]]:
+def look(name: str, file: File, fragments: Fragments, shapes: Shapes) -> tuple[list[Doubt], Counter[str]]:
     """What is wrong with a file, each reason once, and how much every view looked at."""
     found: dict[Doubt, None] = {}
     looked_at: Counter[str] = Counter()
@@ -95,8 +95,6 @@ def _seen(sight: Sight, fragments: Fragments, shapes: Shapes) -> list[str]:
         reasons.append("a known value, or twelve characters of one")
     if kind := shapes.inside(sight.seen, sight.tight):
         reasons.append(f"a {kind}" if kind[0] not in "aeiou" else f"an {kind}")
-    if kind := keymaterial.written(sight.seen):
-        reasons.append(kind)
     if sight.rubbish and (kind := keymaterial.binary(sight.seen)):
         reasons.append(kind)
     return reasons

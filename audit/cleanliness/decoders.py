@@ -19,6 +19,7 @@ from typing import Any
 
 from audit.cleanliness.doubt import Incomplete
 from audit.cleanliness.escapes import stripped
+from audit.cleanliness.runs import runs
 from audit.cleanliness.squeeze import squeezed
 
 DEPTH = 3
@@ -28,17 +29,21 @@ _PIECE = 64 << 10
 _BASE64 = bytes.maketrans(b"-_", b"+/")
 _NOT_BASE64 = bytes(set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
 _NOT_HEX = bytes(set(range(256)) - set(b"0123456789abcdefABCDEF"))
-_BASE32 = re.compile(rb"[A-Z2-7]{20,}|[a-z2-7]{32,}")
+_SMALL_BASE32 = re.compile(r"[a-z2-7]{24,}")
 _ROT13 = bytes.maketrans(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", b"NOPQRSTUVWXYZABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm"
 )
-_READABLE = re.compile(rb"[\t\n\r\x1b\x20-\x7e]{20,}")
 _ESCAPE = re.compile(
-    r"%([0-9A-Fa-f]{2})|\\+(?:u\{?|x|U000)([0-9A-Fa-f]{2,5})\}?|\\+([0-3][0-7]{2})|(&(?:#\d{1,6}|#[xX][0-9A-Fa-f]{1,5}|[a-z]{2,4});)|\\+([nrt])|\\+([\"'/\\])"
+    r"%([0-9A-Fa-f]{2})"
+    r"|\\\\*(?:u\{?|x|U000)([0-9A-Fa-f]{2,5})\}?"
+    r"|\\\\*([0-3][0-7]{2})"
+    r"|(&(?:#\d{1,6}|#[xX][0-9A-Fa-f]{1,5}|[a-z]{2,4});)"
+    r"|\\\\*([nrt])"
+    r"|\\\\*([\"'/\\])"
 )
-_QUOTED = re.compile(r"=([0-9A-F]{2})|(?<=[^=\s])=\r?\n")
-_NUMBERS = re.compile(r"(?:\b\d{1,3}\b[\s,;]+){11,}\d{1,3}\b")
-_BLOB = re.compile(rb"[A-Za-z0-9+/]{64,}")
+_QUOTED = re.compile(r"=(?:([0-9A-F]{2})|(?<=[^=\s]=)\r?\n)")
+_NUMBERS = re.compile(r"\d{1,3}(?:[\s,;]+\d{1,3}){11,}")
+_BLOB_SIZE = 64
 _PACKED = re.compile(rb"\x1f\x8b\x08|x[\x01\x5e\x9c\xda]|\x28\xb5\x2f\xfd|\xfd7zXZ\x00|BZh[1-9]1AY&SY")
 
 
@@ -48,6 +53,9 @@ class Decoded:
     def __init__(self) -> None:
         self.undecodable = 0
         self._unpacked = 0
+        self._readable = runs(r"\t\n\r\x1b\x20-\x7e", 20)
+        self._blobs = runs("A-Za-z0-9+/", _BLOB_SIZE)
+        self._base32 = runs("A-Z2-7", 20)
 
     def of(self, text: str, depth: int = 1) -> Iterator[bytes]:
         """All that can be decoded from `text`. Raises Incomplete beyond a limit."""
@@ -56,20 +64,20 @@ class Decoded:
         readable: list[str] = list(_unescaped(text))
         for plain in readable:
             yield plain.encode("utf-8", "surrogatepass")
-        for found in _alphabets(text, tight):
+        for found in self._alphabets(text, tight):
             yield found
-            readable += [run[0].decode("ascii") for run in _READABLE.finditer(found)]
+            readable += [run.decode("ascii") for run in self._readable.inside(found)]
             for unpacked in self.unpacked(found):
                 yield unpacked
                 readable.append(unpacked.decode("utf-8", "replace"))
         if depth == 1:
-            self.undecodable += sum(not _means(blob) for blob in _BLOB.findall(tight))
+            self.undecodable += sum(not _means(blob) for blob in self._blobs.inside(tight))
         if not readable:
             return
         inner = stripped("\n".join(readable))
         if depth < DEPTH:
             yield from self.of(inner, depth + 1)
-        elif any(_means(blob) for blob in _BLOB.findall(squeezed(inner))):
+        elif any(_means(blob) for blob in self._blobs.inside(squeezed(inner))):
             raise Incomplete("decoded", f"something is encoded more than {DEPTH} times")
 
     def unpacked(self, data: bytes) -> Iterator[bytes]:
@@ -83,27 +91,28 @@ class Decoded:
             if len(piece) >= 8:
                 yield piece
 
-
-def _alphabets(text: str, tight: bytes) -> Iterator[bytes]:
-    # Padding ends a piece: what follows would stand at another alignment, and each is tried.
-    plain = tight.translate(_BASE64, _NOT_BASE64_KEPT)
-    for at in range(4):
-        part = plain[at : at + (len(plain) - at) // 4 * 4]
-        yield binascii.a2b_base64(part)
-    digits = tight.replace(b"0x", b"").translate(None, _NOT_HEX)
-    for at in range(2):
-        decoded = binascii.unhexlify(digits[at : at + (len(digits) - at) // 2 * 2])
-        yield decoded
-        for odd in range(2):
-            yield _swapped(decoded[odd:])
-    runs = _BASE32.findall(tight)
-    if runs:
-        for at in range(8):
-            yield b"\n".join(_base32(run[at:]) for run in runs)
-    for match in _NUMBERS.finditer(text):
-        numbers = re.findall(r"\d+", match[0])
-        yield bytes(value for value in map(int, numbers) if value < 256)
-        yield bytes(int(value, 8) for value in numbers if re.fullmatch("[0-3]?[0-7]{1,2}", value))
+    def _alphabets(self, text: str, tight: bytes) -> Iterator[bytes]:
+        # Padding ends a piece: what follows would stand at another alignment, and each is tried.
+        plain = tight.translate(_BASE64, _NOT_BASE64_KEPT)
+        for at in range(4):
+            part = plain[at : at + (len(plain) - at) // 4 * 4]
+            yield binascii.a2b_base64(part)
+        digits = tight.replace(b"0x", b"").translate(None, _NOT_HEX)
+        for at in range(2):
+            decoded = binascii.unhexlify(digits[at : at + (len(digits) - at) // 2 * 2])
+            yield decoded
+            for odd in range(2):
+                yield _swapped(decoded[odd:])
+        pieces = self._base32.inside(tight)
+        pieces += [run.upper().encode() for run in _SMALL_BASE32.findall(text) if not run.isalpha()]
+        for at in range(8) if pieces else ():
+            yield base64.b32decode(
+                b"".join(run[at : at + (len(run) - at) // 8 * 8] for run in pieces if len(run) >= 16)
+            )
+        for match in _NUMBERS.finditer(text):
+            numbers = re.findall(r"\d+", match[0])
+            yield bytes(value for value in map(int, numbers) if value < 256)
+            yield bytes(int(value, 8) for value in numbers if re.fullmatch("[0-3]?[0-7]{1,2}", value))
 
 
 def _unescaped(text: str) -> Iterator[str]:
@@ -133,10 +142,6 @@ def _quoted(match: re.Match[str]) -> str:
     return chr(int(match[1], 16)) if match[1] else ""
 
 
-def _base32(run: bytes) -> bytes:
-    return base64.b32decode(run[: len(run) // 8 * 8].upper())
-
-
 def _swapped(data: bytes) -> bytes:
     """Words of two bytes turned round, as od shows them."""
     whole = bytearray(data[: len(data) // 2 * 2])
@@ -147,10 +152,10 @@ def _swapped(data: bytes) -> bytes:
 def _means(blob: bytes) -> bool:
     """Whether a run of base64 decodes to text or to something compressed."""
     decoded = binascii.a2b_base64(blob[: len(blob) // 4 * 4])
-    return _PACKED.match(decoded) is not None or sum(byte in _TEXT for byte in decoded) > 0.95 * len(decoded)
+    return _PACKED.match(decoded) is not None or 20 * len(decoded.translate(None, _TEXT)) < len(decoded)
 
 
-_TEXT = frozenset(b"\t\n\r\x1b") | frozenset(range(0x20, 0x7F))
+_TEXT = b"\t\n\r\x1b" + bytes(range(0x20, 0x7F))
 _NOT_BASE64_KEPT = bytes(set(_NOT_BASE64) - set(b"-_"))
 
 

@@ -8,76 +8,77 @@ from __future__ import annotations
 import re
 
 _BODY = rb"(?:[^A-Za-z0-9+/*]|\\[nr])*(?:(?:Proc-Type|DEK-Info|Version|Comment)[^\n]{0,80}\s+)*[A-Za-z0-9+/]{20,}"
-_HEADERS = re.compile(
-    rb"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-    + _BODY
-    + rb"|-----BEGIN OpenVPN Static key V1-----\s+[0-9a-f]{16}"
-    + rb"|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
-    + _BODY
-    + rb"|Private-Lines: \d+\s+[A-Za-z0-9+/]{20,}"
-    + rb"|(?:PrivateKey|PresharedKey)\s*=\s*[A-Za-z0-9+/]{43}="
-    + rb"|(?:privateExponent|prime1|priv):\s+(?:[0-9a-f]{2}:\s*){8}"
-    + rb"|untrusted comment: [^\n]{0,80}secret key\s+RW[A-Za-z0-9+/]{40,}"
-)
-_TIGHT = re.compile(
-    rb"-----BEGIN(?:[A-Z0-9]{1,20})?PRIVATEKEY(?:BLOCK)?-----(?:[^A-Za-z0-9+/*]{0,8}(?:Proc-Type:4,ENCRYPTEDDEK-Info:[A-Z0-9-]+,[0-9A-F]+)?)[A-Za-z0-9+/]{40,}"
-)
-_JWK = re.compile(rb'"(?:d|k|p|q|dp|dq|qi)"\s*:\s*"[\w-]{40,}"')
-_HINTS = (
-    b"PRIVATE KEY",
-    b"Static key",
-    b"Private-Lines",
-    b"PrivateKey",
-    b"PresharedKey",
-    b"privateExponent",
-    b"priv:",
-    b"secret key",
-)
+_COLONS = rb"\s+(?:[0-9a-f]{2}:\s*){8}"
+_KEY = r"(?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+HEADERS = {
+    b"-----BEGIN ": re.compile(_KEY.encode() + _BODY + rb"|OpenVPN Static key V1-----\s+[0-9a-f]{16}"),
+    b"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----": re.compile(_BODY),
+    b"-----BEGIN": re.compile(
+        rb"(?:[A-Z0-9]{1,20})?PRIVATEKEY(?:BLOCK)?-----[^A-Za-z0-9+/*]{0,8}"
+        rb"(?:Proc-Type:4,ENCRYPTEDDEK-Info:[A-Z0-9-]+,[0-9A-F]+)?[A-Za-z0-9+/]{40,}"
+    ),
+    b"Private-Lines:": re.compile(rb"\s*\d+\s+[A-Za-z0-9+/]{20,}"),
+    b"PrivateKey": re.compile(rb"\s*=\s*[A-Za-z0-9+/]{43}="),
+    b"PresharedKey": re.compile(rb"\s*=\s*[A-Za-z0-9+/]{43}="),
+    b"privateExponent:": re.compile(_COLONS),
+    b"prime1:": re.compile(_COLONS),
+    b"priv:": re.compile(_COLONS),
+    b'"kty"': re.compile(rb'[^{}]{0,4000}"(?:d|k|p|q|dp|dq|qi)"\s*:\s*"[\w-]{40,}"'),
+    b'"d"': re.compile(rb'\s*:\s*"[\w-]{40,}"[^{}]{0,4000}"kty"'),
+    b"secret key": re.compile(rb"\s+RW[A-Za-z0-9+/]{40,}"),
+}
+"""How each form begins, to what comes next where a key was written and not only mentioned."""
 _OPENSSH = b"openssh-key-v1\0"
-_DER = re.compile(rb"\x30(?:[\x20-\x7f]|\x81.|\x82..)(?=\x02\x01[\x00\x01]|\x30)", re.DOTALL)
-_PBES = bytes.fromhex("2a864886f70d0105")
-
-
-def written(text: bytes) -> str | None:
-    """The kind of a private key written in `text` with its header, or None."""
-    if any(hint in text for hint in _HINTS) and _HEADERS.search(text):
-        return "a private key with its header"
-    if b"PRIVATEKEY" in text and _TIGHT.search(text):
-        return "a private key with its header"
-    if b'"kty"' in text and _JWK.search(text):
-        return "a private JSON web key"
-    return None
+_DER = re.compile(rb"\x02\x01(?:\x00[\x02\x30]|\x01\x04)")
+"""A version and the tag after it: the beginning of what stands in PKCS#1, PKCS#8 and SEC 1."""
+_PBES = bytes.fromhex("06092a864886f70d0105")
+"""The number of a scheme to encrypt with a password, with which an encrypted PKCS#8 begins."""
 
 
 def binary(data: bytes) -> str | None:
-    """The kind of a private key in `data`, the result of decoding something, or None."""
+    """The kind of a private key in `data`, the result of decoding something, or None. It may be cut off."""
     if _OPENSSH in data:
         return "a private key of OpenSSH"
-    for match in _DER.finditer(data):
-        if _private(data, match.start(), match.end()):
-            return "a private key in binary form"
+    if any(_private(data, match.start()) for match in _DER.finditer(data)):
+        return "a private key in binary form"
+    at = data.find(_PBES)
+    while at >= 0:
+        if any(data[start : start + 1] == b"\x30" and _heads(data, start) for start in (at - 2, at - 3, at - 4)):
+            return "an encrypted private key in binary form"
+        at = data.find(_PBES, at + 1)
     return None
 
 
-def _private(data: bytes, start: int, at: int) -> bool:
-    """Whether the sequence at `start`, its contents at `at`, is PKCS#1, PKCS#8, SEC 1 or an encrypted PKCS#8. It may be
-    cut off."""
-    end = start + _length(data, start)
-    if data[at] == 0x30:  # EncryptedPrivateKeyInfo: a sequence with the scheme, then the encrypted octets.
-        inner = at + _length(data, at)
-        return data[at + 4 : inner].find(_PBES, 0, 8) in range(-1, 8) and _PBES in data[at : at + 16] and inner < end
-    version, at = data[at + 2], at + 3
-    if at + 2 >= len(data):
+def _private(data: bytes, at: int) -> bool:
+    """Whether the version at `at` is that of a private key: a sequence around it, a number or octets of a fit size
+    behind it."""
+    head = _heads(data, at)
+    if not head:
         return False
-    tag, size = data[at], _length(data, at)
-    inside = at + size <= end
-    if version == 1 and tag == 0x04:
-        return inside and size - 2 in range(20, 67)
-    if version == 0 and tag == 0x02:
-        return inside and size > 60 and end - start > 4 * size
-    if tag == 0x30 and size in range(4, 64):  # PrivateKeyInfo: an algorithm's number, then octets.
-        return inside and data[at + 2 : at + 3] == b"\x06" and data[at + size : at + size + 1] in (b"\x04", b"")
-    return False
+    start, whole = head
+    version, tag, size = data[at + 2], data[at + 3], _length(data, at + 3)
+    if at + 3 + size > start + whole:
+        return False
+    if version == 1:
+        return size - 2 in range(20, 67)
+    if tag == 0x02:
+        return size > 60 and whole > 4 * size
+    return (
+        size in range(4, 64)
+        and data[at + 5 : at + 6] == b"\x06"
+        and data[at + 3 + size : at + 4 + size] in (b"\x04", b"")
+    )
+
+
+def _heads(data: bytes, at: int) -> tuple[int, int] | None:
+    """Where the sequence begins whose contents begin at `at`, and its length with its head."""
+    for size in (2, 3, 4):
+        start = at - size
+        if start >= 0 and data[start] == 0x30 and (whole := _length(data, start)) > 32:
+            longer = data[start + 1] & 0x7F if data[start + 1] >= 0x80 else 0
+            if longer == size - 2:
+                return start, whole
+    return None
 
 
 def _length(data: bytes, at: int) -> int:

@@ -71,7 +71,6 @@ _RULES = (
     "planetscale-api-token",
     "planetscale-password",
     "postman-api-token",
-    "private-key",
     "pulumi-api-token",
     "pypi-upload-token",
     "replicate-api-token",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from audit.cleanliness.doubt import Incomplete
 from audit.cleanliness.escapes import unstyled
@@ -148,9 +149,7 @@ class Screen:
 
     def _sequence(self, arguments: str, between: str, final: str) -> None:
         private = arguments[:1] in ("?", ">", "<", "=")
-        numbers = [
-            min(int(n), 9999) if n.isdecimal() and len(n) < 9 else 0 for n in re.split("[;:]", arguments.lstrip("?<=>"))
-        ]
+        numbers = _numbers(arguments)
         count, first = max(1, numbers[0]), numbers[0]
         if between:
             return
@@ -257,6 +256,10 @@ class Screen:
         lost = range(top, top + count) if count > 0 else range(self.bottom + 1 + count, self.bottom + 1)
         for row in lost:
             self._keep(row)
+        if count == 1 and not top and self.bottom == self.rows - 1:
+            del self.grid[0]
+            self.grid.append("")
+            return
         blank = [""] * abs(count)
         self.grid[top : self.bottom + 1] = (
             region[count:] + blank if count > 0 else blank + region[: len(region) + count]
@@ -275,6 +278,12 @@ class Screen:
         for row in range(start, min(end, self.rows)):
             if self.grid[row]:
                 self._keep(row)
+
+
+@lru_cache(maxsize=4096)
+def _numbers(arguments: str) -> tuple[int, ...]:
+    fields = re.split("[;:]", arguments.lstrip("?<=>"))
+    return tuple(min(int(one), 9999) if one.isdecimal() and len(one) < 9 else 0 for one in fields)
 
 
 def _cells(character: str) -> str:

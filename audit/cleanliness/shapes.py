@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_WORD = rb"[A-Za-z0-9]"
+from audit.cleanliness.keymaterial import HEADERS
 
 
 class Shape(NamedTuple):
@@ -57,19 +57,18 @@ SHAPES = (
     _shape("key of Databricks", "dapi", r"[0-9a-f]{32}\b"),
     _shape("key of age", "AGE-SECRET-KEY-1", r"[A-Z0-9]{58}", alone=False),
 )
-_BEGINS = re.compile(b"|".join(re.escape(one) for one in sorted({s.begins for s in SHAPES}, key=len, reverse=True)))
 _FEW = 10
 """Different characters that a token has at least, behind its beginning."""
 _EXAMPLE = re.compile(rb"example|placeholder|your|x{6}|0{8}|12345678|abcdefgh|redacted", re.IGNORECASE)
 
 
 class Shapes:
-    """All shapes in one pass over a text."""
+    """All shapes, and the headers of private keys, in one pass over a text."""
 
     def __init__(self) -> None:
         import hyperscan
 
-        self._begins = sorted({shape.begins for shape in SHAPES})
+        self._begins = [*sorted({shape.begins for shape in SHAPES}), *HEADERS]
         self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
         patterns = ["".join(f"\\x{byte:02x}" for byte in one).encode() for one in self._begins]
         self._database.compile(patterns, ids=list(range(len(patterns))))
@@ -82,6 +81,10 @@ class Shapes:
 
         def begins(which: int, _start: int, end: int, _flags: int, _context: object) -> None:
             if found:
+                return
+            if rest := HEADERS.get(self._begins[which]):
+                if rest.match(text, end):
+                    found.append("private key with its header")
                 return
             before = text[end - len(self._begins[which]) - 1 : end - len(self._begins[which])]
             for shape in self._shapes[which]:

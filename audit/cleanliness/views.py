@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from audit.cleanliness import escapes
@@ -51,7 +52,7 @@ class File:
         self.columns, self.rows = columns, rows
         self.decoded = Decoded()
 
-    @property
+    @cached_property
     def plain(self) -> bytes:
         """The texts without escape sequences."""
         return _bytes("\n\n".join(map(escapes.stripped, self.texts)))
@@ -86,7 +87,6 @@ class File:
             for one in (plain, carried):
                 for found in self.decoded.of(one) if one else ():
                     yield Sight("decoded", found, rubbish=True)
-                    yield Sight("decoded", found.lower(), tight=True, rubbish=True)
 
 
 def _tight(view: str, text: str) -> Iterator[Sight]:

@@ -16,10 +16,11 @@ from pydantic import Field, model_validator
 
 from archive.model import Commitment, Digest, Model
 
-Kind = Literal["credential", "token", "key", "banner"]
-"""A value the harness knows; a value of a provider's known shape; the body of a generated key; a tool's own banner."""
+Kind = Literal["credential", "token", "picture", "key", "banner"]
+"""A value the harness knows; a value of a provider's known shape; a picture that a sequence draws on the terminal, in
+which nothing can be looked for; the body of a generated key; a tool's own banner."""
 Stage = Literal["credentials", "presentation"]
-"""Stage 1 wipes credentials and tokens; stage 2, the served copy, masks key bodies and replaces the banner."""
+"""Stage 1 wipes credentials, tokens and pictures; stage 2, the served copy, masks keys and replaces the banner."""
 Form = Literal["bytes", "asciicast"]
 NEUTRAL = "Argusic Agent"
 

@@ -27,6 +27,7 @@ MASKED: dict[str, str] = {
     "banner": "the start-up banner of the agent's tool",
     "credential": "a credential of the attempt",
     "key": "the body of a generated key",
+    "picture": "a picture drawn on the terminal",
     "token": "what looks like a provider's token",
 }
 """What was masked in the served copies, in words."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from runner.masking.text import Piece, Text, made
+from runner.masking.text import Piece, Span, Text, made
 
 CARRIED_BYTES = 1 << 22
 """What no sequence ends within is no sequence."""
@@ -40,6 +40,13 @@ def _between(data: bytes) -> list[Piece]:
     return [*pieces, Piece(end, len(data), data[end:])]
 
 
-def has_image(data: bytes) -> bool:
-    """Whether an image, which cannot be read as text, is drawn by a sequence."""
-    return _IMAGE.search(data) is not None
+def pictures(data: bytes) -> list[Span]:
+    """What draws pictures on the terminal, where it is not covered yet: the payload of each such sequence."""
+    found = []
+    for introducer in _IMAGE.finditer(data):
+        sequence = SEQUENCE.match(data, introducer.start())
+        if sequence is not None:
+            stop = sequence.end() - len(_END.search(sequence[0])[0])  # type: ignore[index]
+            if data[introducer.end() : stop].strip(b"*"):
+                found.append((introducer.end(), stop))
+    return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from archive.edits import Edit, Kind, apply_to_bytes
 from runner.masking import decoders
-from runner.masking.escapes import has_image, without_escapes
+from runner.masking.escapes import pictures, without_escapes
 from runner.masking.not_proven import NotProven
 from runner.masking.screen import screen
 from runner.masking.spelling import Known
@@ -18,7 +18,7 @@ from runner.sandbox import COLUMNS, ROWS
 DEPTH = 3
 """So many layers of encoding are read."""
 DECODED_BYTES = 256 << 20
-"""All that is read out of encoded runs of one file; what comes after it is not read."""
+"""All that is read out of encoded runs of one file."""
 _ROUNDS = 4
 _SMALL = 1 << 16
 _ENCODED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-")
@@ -34,18 +34,17 @@ def credentials(data: bytes, known: Known, columns: int = COLUMNS, rows: int = R
 
     What they leave was looked at again and holds nothing. Raises NotProven where the bytes cannot be told for certain.
     """
-    values: list[Span] = []
-    shaped: list[Span] = []
+    spans: dict[Kind, list[Span]] = {"credential": [], "token": [], "picture": []}
     left = data
     for _ in range(_ROUNDS):
         found = _Found(known, columns, rows)
         found.look_into(Text(left))
         # What is covered already is not covered again: an asterisk stays one.
-        more = [union(found.values), union(found.tokens)]
-        if not any(more):
-            return edits({"credential": values, "token": shaped})
-        values, shaped = union(values + more[0]), union(shaped + more[1])
-        left = apply_to_bytes(data, edits({"credential": values, "token": shaped}))
+        more: dict[Kind, list[Span]] = {"credential": found.values, "token": found.tokens, "picture": found.pictures}
+        if not any(more.values()):
+            return edits(spans)
+        spans = {kind: union(spans[kind] + union(more[kind])) for kind in spans}
+        left = apply_to_bytes(data, edits(spans))
     raise NotProven("a known value can still be read after masking")
 
 
@@ -69,6 +68,7 @@ class _Found:
         self._budget = DECODED_BYTES
         self.values: list[Span] = []
         self.tokens: list[Span] = []
+        self.pictures: list[Span] = []
 
     def look_into(self, text: Text, depth: int = 0) -> None:
         """Looks for all in a text that may hold escape sequences."""
@@ -79,9 +79,9 @@ class _Found:
             for plain in without_escapes(text):
                 if plain is not None:
                     self._look_deeper(plain, depth)
-            if has_image(text.text):
-                raise NotProven("an image is drawn on the terminal, which cannot be read as text")
         if depth == 0:
+            # What a picture shows cannot be looked for; without a value there is nothing to look for.
+            self.pictures += pictures(text.text) if self._known.values else []
             shown = screen(text, *self._size)
             if shown is not None:
                 self._look_at_screen(*shown)
@@ -112,8 +112,9 @@ class _Found:
     def _read(self, text: Text | None, depth: int) -> None:
         if text is not None:
             self._budget -= len(text.text)
-            if self._budget > 0:
-                self.look_into(text, depth)
+            if self._budget < 0:
+                raise NotProven(f"more than {DECODED_BYTES} bytes are encoded, and what they hold was not looked at")
+            self.look_into(text, depth)
 
     def _look_flat(self, text: Text | None) -> None:
         if text is not None:

@@ -85,7 +85,7 @@ def test_whatever_an_agent_wrote_no_page_does_more_than_show_it(tmp_path: Path) 
         allowed = {*TEXT, "link_open", "link_close", "strong_open", "strong_close", "html_inline"}
         assert {token.type for token in inline(page)} <= allowed, path
         written = [token.content for token in inline(page) if token.type == "html_inline"]
-        assert all(re.fullmatch(r'<a id="([pr]-[0-9a-f]+|disputes)">|</a>', tag) for tag in written), path
+        assert all(re.fullmatch(r'<a id="([pr]-[0-9a-f]+|disputes|stops)">|</a>', tag) for tag in written), path
         blocks = [token.content for token in tokens(page) if token.type == "html_block"]
         assert blocks == [HEADER], path
         assert all(re.fullmatch(r"[A-Za-z0-9./-]*(#[pr]-[0-9a-f]+|#disputes)?", target) for target in links(page)), path

@@ -21,7 +21,8 @@ SECRET = SECRETS["provider-shaped"]
 CLEAN = """
 import json, pathlib, sys
 folder, known = pathlib.Path(sys.argv[1]), sys.stdin.read().splitlines()
-found = [path.name for path in folder.iterdir() if any(value in path.read_text(errors="replace") for value in known if value)]
+texts = {path.name: path.read_text(errors="replace") for path in folder.iterdir()}
+found = [name for name, text in texts.items() if any(value in text for value in known if value)]
 if found or (folder / "dirty.txt").exists():
     print(json.dumps({"withheld": [{"file": "dirty.txt", "view": "raw", "reason": "said so"}]}))
     sys.exit(3)
@@ -99,10 +100,13 @@ def test_what_the_checker_withholds_leaves_nothing(files):
 
 
 def test_what_cannot_be_proven_is_withheld_with_its_reason(files):
-    (files / "image.raw").write_bytes(b"\x1bPq#0;2;0;0;0~\x1b\\")
-    done = run("mask", "--known", files / "known.txt", "--out", files / "out", files / "image.raw")
+    half = len(SECRET) // 2
+    # The second half first, in a region that scrolls: whoever looks at the screen reads it.
+    drawn = f"\x1b[2;9r\x1b[5;{half + 1}H{SECRET[half:]}\x1b[5;1H{SECRET[:half]}"
+    (files / "drawn.raw").write_text(drawn)
+    done = run("mask", "--known", files / "known.txt", "--out", files / "out", files / "drawn.raw")
     assert done.exit_code == 3
-    assert "image" in json.loads(done.stdout)["withheld"][0]["reason"]
+    assert "screen" in json.loads(done.stdout)["withheld"][0]["reason"]
     assert not (files / "out").exists()
 
 

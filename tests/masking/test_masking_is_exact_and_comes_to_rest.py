@@ -124,3 +124,13 @@ def test_attempts_that_end_together_are_masked_like_any_other():
 def test_nothing_is_found_in_nothing():
     assert credentials(b"", Known([SECRETS["64 hex"]])) == ()
     assert keys(b"") == ()
+
+
+def test_a_picture_on_the_terminal_is_covered_where_there_is_a_value_to_hide():
+    data = b"before \x1bPq#0;2;0;0;0~~\x1b\\ after \x1b]1337;File=inline=1:iVBORw0KGgo=\x07"
+    found = credentials(data, Known([SECRETS["64 hex"]]))
+    assert [edit.kind for edit in found] == ["picture", "picture"]
+    left = apply_to_bytes(data, found)
+    assert left == b"before \x1bPq" + b"*" * 12 + b"\x1b\\ after \x1b]1337;File=" + b"*" * 21 + b"\x07"
+    assert credentials(left, Known([SECRETS["64 hex"]])) == ()
+    assert credentials(data, Known([])) == ()

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runner import moments
-from scoring.moments import error_moments
 from runner.recorder import TERMINAL, TIMING, Recorder
 from runner.sandbox import Sandbox
+from scoring.moments import error_moments
 from tests.runner.scripted import bench, report
 
 LONG = "npm error ERESOLVE could not resolve: react@19.0.0 from the root project, and 12 other things were not told"

@@ -1,4 +1,7 @@
-"""How the program behind an agent is started, and where it leaves its session."""
+"""The program behind an agent: how it is started, where it leaves its session, and how what it left is read.
+
+A control agent has an `Adapter`: no model, no key, no usage. An agent with a model has a `Program`.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,14 @@ from typing import Protocol
 
 from archive.agent import Agent
 from archive.errors import ArgusicError
+from runner.agents.program import Program
+
+PROGRAMS = ("claude", "codex", "command", "gemini", "mini-swe-agent", "opencode", "pi", "qwen")
+"""Words for programs with a model, as an agent's file says them."""
 
 
 class Adapter(Protocol):
-    """One harness."""
+    """One harness of a control agent."""
 
     def argv(self, agent: Agent) -> list[str]:
         """The command that starts it, without a person, in the machine."""
@@ -26,3 +33,32 @@ def adapter(agent: Agent) -> Adapter:
     if agent.harness not in known:
         raise ArgusicError(f"agent {agent.id}: no adapter for harness {agent.harness!r}; one of {', '.join(known)}")
     return known[agent.harness]
+
+
+def program_of(agent: Agent) -> Program:
+    """The program of an agent with a model. `ArgusicError` where its harness is none."""
+    from runner.agents.command import CommandLine
+
+    if agent.command is not None:
+        return CommandLine(agent.command)
+    return program(agent.harness)
+
+
+def program(name: str) -> Program:
+    """The program of that name, as started and read for every agent. `ArgusicError` where there is none."""
+    from archive.agent import CommandProgram
+    from runner.agents.claude import Claude
+    from runner.agents.codex import Codex
+    from runner.agents.command import CommandLine
+    from runner.agents.gemini import Gemini
+    from runner.agents.mini_swe_agent import MiniSweAgent
+    from runner.agents.opencode import OpenCode
+    from runner.agents.pi import Pi
+    from runner.agents.qwen import Qwen
+
+    plain: Program = CommandLine(CommandProgram(argv=("{prompt}",)))
+    known: tuple[Program, ...] = (*(Claude(), Codex(), plain, Gemini(), MiniSweAgent(), OpenCode(), Pi(), Qwen()),)
+    for one in known:
+        if one.name == name:
+            return one
+    raise ArgusicError(f"no program {name!r}; one of {', '.join(PROGRAMS)}")

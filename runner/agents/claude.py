@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from archive.usage import UsageReading
-from runner.agents.lines import Lines, blocks, dig, objects, whole
+from runner.agents.lines import Lines, blocks, dig, name, objects, whole
 from runner.agents.program import Api, Package, Setting, Start, base_environment
 from runner.agents.reading import Commands, Ending, Output, Reading
 from runner.agents.tally import Tally, said
@@ -78,28 +78,58 @@ class Claude:
         return Reading(usage, shown if began else None, ending.terminal, complete, condition)
 
 
+class Usage(NamedTuple):
+    """The numbers of one answer, or of all."""
+
+    uncached: int | None
+    read: int | None
+    written: int | None
+    output: int | None
+    thinking: int | None
+
+    @classmethod
+    def of(cls, usage: Any) -> Usage:
+        """As the provider's interface names them."""
+        return cls(
+            whole(dig(usage, "input_tokens")),
+            whole(dig(usage, "cache_read_input_tokens")),
+            whole(dig(usage, "cache_creation_input_tokens")),
+            whole(dig(usage, "output_tokens")),
+            said(whole(dig(usage, "output_tokens_details", "thinking_tokens"))),
+        )
+
+    def into(self, tally: Tally, final: bool) -> None:
+        """Into the sums; without its end an answer's output is not known."""
+        tally.add(
+            input_uncached=self.uncached,
+            cache_read=self.read,
+            cache_write=self.written,
+            output=self.output if final else None,
+            reasoning=self.thinking if final else None,
+        )
+
+
 class _Answers:
     """One answer is one line for each of its blocks, each with the whole usage: an id counts once."""
 
     def __init__(self) -> None:
-        self._usage: dict[str, tuple[Any, bool]] = {}
+        self._usage: dict[str, tuple[Usage, bool]] = {}
 
     def add(self, message: Any) -> None:
         """A message's line; until its stop reason stands there, its output is only that of the beginning."""
-        name = dig(message, "id")
-        if dig(message, "model") == SYNTHETIC or not isinstance(name, str):
+        answer = name(dig(message, "id"))
+        if not answer or dig(message, "model") == SYNTHETIC:
             return
-        usage, final = dig(message, "usage"), dig(message, "stop_reason") is not None
-        old, was_final = self._usage.get(name, (None, False))
-        most = max(whole(dig(old, "output_tokens")) or 0, whole(dig(usage, "output_tokens")) or 0)
-        kept = {**usage, "output_tokens": most} if isinstance(usage, dict) else old
-        self._usage[name] = (kept, final or was_final)
+        usage, final = Usage.of(dig(message, "usage")), dig(message, "stop_reason") is not None
+        old, was_final = self._usage.get(answer, (usage, False))
+        most = max(old.output or 0, usage.output or 0) or None
+        self._usage[answer] = (usage._replace(output=most), final or was_final)
 
     def tally(self) -> Tally:
         """The sums."""
         tally = Tally()
         for usage, final in self._usage.values():
-            _count(tally, usage, final)
+            usage.into(tally, final)
         return tally
 
 
@@ -109,7 +139,7 @@ def _usage(result: Any, told: _Answers, kept: _Answers, *, lost: bool) -> UsageR
     if isinstance(result, dict):
         lines = answers.reading("")
         total = Tally()
-        _count(total, result.get("usage"), True)
+        Usage.of(result.get("usage")).into(total, True)
         found = total.total("stdout: result, cumulative", answers.calls, complete=not lost)
         if lines.input_uncached_tokens == found.input_uncached_tokens:
             return found
@@ -143,21 +173,11 @@ def _end(event: dict[str, Any], ending: Ending) -> None:
     terminal = event.get("terminal_reason") or event.get("subtype")
     if event.get("is_error") is not True:
         ending.own_end(terminal)
-    elif str(event.get("subtype")).startswith("error_max_"):
+    elif name(event.get("subtype")).startswith("error_max_"):
         ending.own_end(event["subtype"])
-    elif str(terminal).startswith("aborted"):
+    elif name(terminal).startswith("aborted"):
         ending.stopped(terminal)
     else:
         kinds = (event.get("api_error_type"), event.get("api_error"))
         status = whole(event.get("api_error_status"))
         ending.cut_off(terminal, condition_of(event.get("result"), status=status, kinds=kinds))
-
-
-def _count(tally: Tally, usage: Any, final: bool) -> None:
-    tally.add(
-        input_uncached=whole(dig(usage, "input_tokens")),
-        cache_read=whole(dig(usage, "cache_read_input_tokens")),
-        cache_write=whole(dig(usage, "cache_creation_input_tokens")),
-        output=whole(dig(usage, "output_tokens")) if final else None,
-        reasoning=said(whole(dig(usage, "output_tokens_details", "thinking_tokens"))) if final else None,
-    )

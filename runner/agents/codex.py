@@ -8,9 +8,9 @@ from typing import Any
 
 from archive.errors import ArgusicError
 from archive.usage import UsageReading
-from runner.agents.lines import Lines, code, dig, whole
+from runner.agents.lines import Lines, code, dig, name, whole
 from runner.agents.program import Api, Package, Setting, Start, base_environment
-from runner.agents.reading import COMMAND_CHARACTERS, Commands, Ending, Output, Reading
+from runner.agents.reading import Commands, Ending, Output, Reading
 from runner.agents.tally import Tally, said, without
 from runner.agents.trouble import condition_of
 
@@ -71,7 +71,7 @@ class Codex:
         complete, condition = ending.judged(output)
         if usage is None:
             usage = stated.total("stdout: turn.completed, cumulative", None)
-        shown = commands.all() or from_rollout.all()
+        shown = tuple(one._replace(command=_unwrapped(one.command)) for one in commands.all() or from_rollout.all())
         return Reading(usage, shown if ending.began else None, ending.terminal, complete, condition)
 
     def _rollouts(self, output: Output, ending: Ending) -> tuple[UsageReading | None, Commands]:
@@ -83,7 +83,7 @@ class Codex:
             kind = dig(payload, "type")
             if line.get("type") == "token_usage_record":
                 # Forks and subagents replay records: each answer counts once, under its own id.
-                answer = str(dig(payload, "response_id"))
+                answer = name(dig(payload, "response_id"))
                 if answer not in counted:
                     counted.add(answer)
                     _count(tally, dig(payload, "usage"))
@@ -119,7 +119,7 @@ def _of_stdout(event: dict[str, Any], ending: Ending, commands: Commands, stated
         ending.failed(condition_of(event.get("message")))
     elif dig(item, "type") == "command_execution":
         ending.progress()
-        commands.began(dig(item, "id"), _unwrapped(dig(item, "command")))
+        commands.began(dig(item, "id"), dig(item, "command"))
         if kind == "item.completed":
             commands.ended(dig(item, "id"), code(dig(item, "exit_code")), dig(item, "aggregated_output"))
     elif isinstance(kind, str) and kind.startswith("item.") and dig(item, "type") != "error":
@@ -138,10 +138,8 @@ def _count(tally: Tally, usage: Any) -> None:
     )
 
 
-def _unwrapped(command: Any) -> Any:
+def _unwrapped(command: str) -> str:
     """The command itself, without the shell around it."""
-    if not isinstance(command, str) or len(command) > COMMAND_CHARACTERS:
-        return command
     try:
         argv = shlex.split(command)
     except ValueError:

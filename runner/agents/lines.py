@@ -11,7 +11,7 @@ import orjson
 
 MOST_LINE_BYTES = 16 << 20
 """A longer line is passed over and counted as lost."""
-MOST_LINES = 1 << 21
+MOST_LINES = 1 << 20
 MOST_DOCUMENT_BYTES = 64 << 20
 MOST_VALUES = 1 << 21
 """Of one line or document: each needs many times its own size once it is decoded."""
@@ -109,6 +109,11 @@ def words(value: Any, most: int = 200) -> str | None:
     if not isinstance(value, str):
         return None
     return value[:most].encode("utf-8", "replace").decode()
+
+
+def name(value: Any) -> str:
+    """An id or a word as a program wrote it; empty for anything but a text."""
+    return value[:1000] if isinstance(value, str) else ""
 
 
 def blocks(value: Any) -> str | None:

@@ -51,8 +51,8 @@ class MiniSweAgent:
         ending.began = trajectory is not None
         for message in objects(dig(trajectory, "messages")):
             _message(message, ending, commands, tally)
-        if ending.terminal is None and (status := dig(trajectory, "info", "exit_status")):
-            ending.own_end(words(status))
+        if ending.terminal is None and (status := words(dig(trajectory, "info", "exit_status"))):
+            ending.own_end(status)
         complete, condition = ending.judged(output)
         usage = tally.reading("trajectory: the provider's usage of each answer")
         if trajectory is None:

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from archive.usage import UsageReading
-from runner.agents.lines import Lines, blocks, dig, objects, whole
+from runner.agents.lines import Lines, blocks, dig, name, objects, whole
 from runner.agents.program import Api, Package, Setting, Start, base_environment
 from runner.agents.reading import Commands, Ending, Output, Reading
 from runner.agents.tally import Tally, without
@@ -75,7 +75,7 @@ def _message(event: dict[str, Any], kind: Any, ending: Ending, commands: Command
 
 def _end(event: dict[str, Any], ending: Ending) -> None:
     subtype = event.get("subtype")
-    if event.get("is_error") is not True or str(subtype).startswith("error_max_"):
+    if event.get("is_error") is not True or name(subtype).startswith("error_max_"):
         ending.own_end(subtype)
     else:
         ending.cut_off(subtype, condition_of(dig(event, "error", "message")))

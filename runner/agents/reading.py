@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from archive.reasons import Limit, Reason
 from archive.usage import UsageReading
-from runner.agents.lines import words
+from runner.agents.lines import name, words
 
 Condition = Reason | Limit
 """Why an agent did not come to an end of its own: our instrument (Reason), or a limit that it reached (Limit)."""
@@ -71,18 +71,18 @@ class Commands:
         """`key` joins the beginning of a command with its end."""
         text = words(command, COMMAND_CHARACTERS)
         if text is not None and self._afford(text):
-            self._found.setdefault(str(key), Command(text, None, None))
+            self._found.setdefault(name(key), Command(text, None, None))
 
     def ended(self, key: object, exit_status: int | None, returned: object) -> None:
         """What the command of `key` returned; the first answer stays."""
-        known = self._found.get(str(key))
+        known = self._found.get(name(key))
         if known is not None and known.exit is None and known.returned is None:
             text = words(returned, RETURNED_CHARACTERS)
-            self._found[str(key)] = Command(known.command, exit_status, text if self._afford(text or "") else None)
+            self._found[name(key)] = Command(known.command, exit_status, text if self._afford(text or "") else None)
 
     def forget(self, key: object) -> None:
         """The command of `key` was asked for and not run."""
-        self._found.pop(str(key), None)
+        self._found.pop(name(key), None)
 
     def _afford(self, text: str) -> bool:
         self._left -= len(text) + 100
@@ -118,20 +118,20 @@ class Ending:
         """What looked like the end after a failed call was none: the program tries again."""
         self._set(None)
 
-    def own_end(self, terminal: str | None) -> None:
+    def own_end(self, terminal: object) -> None:
         """The agent ended by itself."""
         self._set(terminal, own=True)
 
-    def stopped(self, terminal: str | None) -> None:
+    def stopped(self, terminal: object) -> None:
         """The program says that it was interrupted."""
         self._set(terminal, stopped=True)
 
-    def cut_off(self, terminal: str | None, condition: Condition | None) -> None:
+    def cut_off(self, terminal: object, condition: Condition | None) -> None:
         """The program gave up; `condition` None: for no reason that is a provider's."""
         self._set(terminal, trouble=condition or Reason.AGENT_CRASHED)
 
     def _set(
-        self, terminal: str | None, *, own: bool = False, stopped: bool = False, trouble: Condition | None = None
+        self, terminal: object, *, own: bool = False, stopped: bool = False, trouble: Condition | None = None
     ) -> None:
         self.began = True
         self.terminal = words(terminal)

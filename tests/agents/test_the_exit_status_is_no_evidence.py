@@ -188,11 +188,13 @@ def test_an_endless_loop_of_cut_answers_is_recognised() -> None:
 @pytest.mark.parametrize("name", ["codex/402", "opencode/402", "claude/402", "pi/402"])
 def test_a_403_for_a_spent_key_is_the_cap_and_any_other_403_is_a_refusal(name: str) -> None:
     """Changed from the recorded 402: the status, and what a router says with it."""
-    old = b"This request requires more credits, or fewer max_tokens. You requested up to 32000 tokens, but can only afford"
+    old = b"This request requires more credits, or fewer max_tokens. You requested up to 32000 tokens, but can only"
     for said, condition in ((b"Key limit exceeded (total limit)", CAP), (b"Not for this country", REFUSED)):
         data = output(name, 1).stdout
         data = (
-            data.replace(old, said).replace(b"402 Payment Required", b"403 Forbidden").replace(b"billing_error", b"x")
+            data.replace(old + b" afford 100.", said)
+            .replace(b"402 Payment Required", b"403 Forbidden")
+            .replace(b"billing_error", b"x")
         )
         data = data.replace(b"402: ", b"403: ").replace(b'":402', b'":403').replace(b'\\":402', b'\\":403')
         data = data.replace(b'\\"code\\": 402', b'\\"code\\": 403').replace(b'\\"code\\":402', b'\\"code\\":403')

@@ -16,14 +16,26 @@ Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,9
 PLACES = ("{endpoint}", "{home}", "{model}", "{prompt}")
 """What a command's words and variables may have in them, to be filled for each attempt."""
 
+EXACT = {
+    "npm": r"\d{1,9}\.\d{1,9}\.\d{1,18}(?:[-+][0-9A-Za-z.+-]{1,60})?",
+    "pypi": r"\d{1,9}(?:\.\d{1,9}){0,5}(?:(?:a|b|rc)\d{1,9})?(?:\.post\d{1,9})?(?:\.dev\d{1,9})?",
+}
+"""Forms of one version and no range: in npm "1.2" and "1.x" are ranges."""
+
 
 class CommandPackage(Model):
     """What a program is installed from."""
 
     registry: Literal["npm", "pypi"]
     name: Annotated[str, StringConstraints(pattern=r"^(@[a-z0-9._-]+/)?[A-Za-z0-9][A-Za-z0-9._-]{0,200}$")]
-    version: Annotated[str, StringConstraints(pattern=r"^[0-9][0-9A-Za-z.+!-]{0,80}$")]
+    version: str
     """Exact: no range, no tag."""
+
+    @model_validator(mode="after")
+    def _exact(self) -> CommandPackage:
+        if not re.fullmatch(EXACT[self.registry], self.version):
+            raise ValueError(f'version: must be one exact version, such as "1.2.3", not {self.version[:80]!r}')
+        return self
 
 
 class CommandTrouble(Model):

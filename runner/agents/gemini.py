@@ -27,7 +27,7 @@ class Gemini:
     waits_for_ever = False
 
     def start(self, setting: Setting) -> Start:
-        """As `Program.start`."""
+        """As `Program.start`. It has no switch for instructions that lie in the project."""
         settings = {
             "security": {"auth": {"selectedType": "gemini-api-key"}},
             "privacy": {"usageStatisticsEnabled": False},

@@ -25,8 +25,7 @@ class OpenCode:
     apis: tuple[Api, ...] = ("openai-completions",)
     key_variable: str | None = "RUN_KEY"
     session_files: tuple[str, ...] = ()
-    waits_for_ever = True
-    """Answers that are cut off are asked for again without end; only a key's cap stops that."""
+    waits_for_ever = False
 
     def start(self, setting: Setting) -> Start:
         """As `Program.start`."""
@@ -96,7 +95,7 @@ def _step(part: Any, ending: Ending, tally: Tally) -> None:
     elif reason in GOES_ON:
         ending.progress()
     else:
-        # An answer without an end: the program asks again, and again.
+        # An answer without an end: the program asks again, without end itself; only a key's cap stops that.
         ending.failed(Reason.PROVIDER_STREAM_CUT)
 
 

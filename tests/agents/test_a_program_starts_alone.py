@@ -148,7 +148,7 @@ def test_qwen_and_gemini_send_no_statistics() -> None:
 
 
 def test_programs_that_wait_for_ever_are_known() -> None:
-    assert [name for name in PROGRAMS if program(name).waits_for_ever] == ["codex", "opencode"]
+    assert [name for name in PROGRAMS if program(name).waits_for_ever] == ["codex"]
 
 
 def test_an_unknown_program_is_named_with_those_that_there_are() -> None:

@@ -118,7 +118,7 @@ class _Answers:
     def add(self, message: Any) -> None:
         """A message's line; until its stop reason stands there, its output is only that of the beginning."""
         answer = name(dig(message, "id"))
-        if not answer or dig(message, "model") == SYNTHETIC:
+        if not answer:
             return
         usage, final = Usage.of(dig(message, "usage")), dig(message, "stop_reason") is not None
         old, was_final = self._usage.get(answer, (usage, False))

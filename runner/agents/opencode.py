@@ -58,11 +58,9 @@ class OpenCode:
     def read(self, output: Output) -> Reading:
         """As `Program.read`."""
         ending, commands, tally = Ending(), Commands(), Tally()
-        begun = 0
         for event in (lines := Lines(output.stdout)):
             kind, part = event.get("type"), event.get("part")
             if kind == "step_start":
-                begun += 1
                 ending.again()
             elif kind == "step_finish":
                 _step(part, ending, tally)
@@ -72,11 +70,10 @@ class OpenCode:
             elif kind == "text":
                 ending.progress()
             elif kind == "error":
-                begun -= begun > tally.calls
                 ending.cut_off(dig(event, "error", "name"), _condition(event.get("error")))
         complete, condition = ending.judged(output)
-        whole_usage = ending.terminal is not None and begun == tally.calls and not lines.lost
-        usage = tally.reading("stdout: step_finish", complete=whole_usage)
+        # What a step used is written at its end: a program that was stopped in one used more.
+        usage = tally.reading("stdout: step_finish", complete=ending.terminal is not None and not lines.lost)
         return Reading(usage, commands.all() if ending.began else None, ending.terminal, complete, condition)
 
 

@@ -162,6 +162,33 @@ def test_one_failed_call_before_a_stop_is_not_what_ended_the_attempt() -> None:
         assert program("codex").read(left).condition is condition
 
 
+def test_failed_calls_with_work_between_them_are_got_over() -> None:
+    lines = text("codex/budgetmid.out").splitlines(keepends=True)
+    waiting = next(line for line in text("codex/refused.out").splitlines(keepends=True) if b"waiting" in line)
+    work = next(line for line in lines if b'"exit_code":0' in line)
+    assert program("codex").read(Output(waiting * 3)).condition is UNREACHABLE
+    for left in (waiting * 2 + work + waiting * 2, waiting * 5 + work):
+        assert program("codex").read(Output(left)).condition is None
+
+
+def test_a_stop_in_the_first_retry_of_pi_is_no_condition() -> None:
+    lines = text("pi/500.out").splitlines(keepends=True)
+    retries = [number for number, line in enumerate(lines) if b'"type":"auto_retry_start"' in line]
+    assert len(retries) == 2
+    for retry in retries:
+        assert program("pi").read(Output(b"".join(lines[: retry + 1]))).condition is None
+    assert program("pi").read(Output(b"".join(lines))).condition is ERROR
+
+
+def test_gemini_prints_for_a_person_the_status_that_its_event_leaves_out() -> None:
+    left = output("gemini/401", 145)
+    bare = left._replace(
+        stdout=changed(left.stdout, lambda line: line | {"error": {"type": "unknown", "message": "x"}})
+    )
+    assert program("gemini").read(bare).condition is REFUSED
+    assert program("gemini").read(bare._replace(stderr=b"")).condition is Reason.AGENT_CRASHED
+
+
 def test_endless_retries_are_trouble_once_they_stay() -> None:
     """claude, stopped in the middle of its ten retries."""
     for name, condition in (("429-defretry", LIMITED), ("500-defretry", ERROR), ("refused", None)):

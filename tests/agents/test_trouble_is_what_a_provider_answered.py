@@ -19,6 +19,7 @@ ALL = ("codex/ok", "pi/ok", "claude/ok-offline", "opencode/ok", "mini-swe-agent/
     ("text", "condition"),
     [
         ("unexpected status 401 Unauthorized: Incorrect API key provided", Reason.KEY_REFUSED),
+        ("unexpected status 401 Unauthorized: connection error", Reason.KEY_REFUSED),
         ("unexpected status 403 Forbidden: Not here", Reason.KEY_REFUSED),
         ("unexpected status 402 Payment Required: more", Reason.KEY_UNFUNDED),
         ("exceeded retry limit, last status: 429 Too Many Requests", Reason.PROVIDER_RATE_LIMITED),

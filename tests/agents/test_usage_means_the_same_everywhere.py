@@ -179,8 +179,35 @@ def test_a_stopped_mini_leaves_nothing_to_count() -> None:
     assert read("mini-swe-agent/ok-term2", 143).usage == UsageReading.unknown()
 
 
+def _with_error(line: dict[str, Any], said: str) -> dict[str, Any]:
+    message = line.get("message", {})
+    return line | {"message": message | {"errorMessage": said}} if "errorMessage" in message else line
+
+
+def test_one_answer_that_tells_nothing_makes_the_sums_incomplete() -> None:
+    nothing = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), 0)
+
+    def silent(line: dict[str, Any]) -> dict[str, Any]:
+        first = line.get("message", {}).get("stopReason") == "toolUse"
+        return line | {"message": line["message"] | {"usage": nothing}} if first else line
+
+    reading = read("pi/ok", 0, changed(SESSION, silent))
+    assert sums(reading) == (600, 900, None, 70, 30, 2)
+    assert not reading.usage.complete
+
+
+def test_a_step_of_opencode_that_was_stopped_makes_the_sums_incomplete() -> None:
+    stopped = b"".join(text("opencode/ok.out").splitlines(keepends=True)[:4])
+    reading = program("opencode").read(Output(stopped))
+    assert sums(reading) == (600, 400, None, 50, 20, 1)
+    assert not reading.usage.complete
+
+
 def test_a_cut_answer_makes_the_sums_incomplete() -> None:
-    assert not read("pi/trunc").usage.complete
+    left = output("pi/budgetmid", 0)
+    cut = changed(left.stdout, lambda line: _with_error(line, "Stream ended without finish_reason"))
+    reading = program("pi").read(Output(cut, exit=0))
+    assert (sums(reading), reading.usage.complete) == ((600, 400, None, 50, 20, 1), False)
     assert read("pi/budgetmid").usage.complete
 
 

@@ -71,11 +71,11 @@ class Claude:
         kept, kept_ending, kept_commands = _Answers(), Ending(), Commands()
         for event in (session := Lines(*output.sessions)):
             _message(event, kept_ending, kept_commands, kept)
+        ending.began = ending.began or kept_ending.began
         complete, condition = ending.judged(output)
         usage = _usage(result, answers, kept, lost=bool(lines.lost or session.lost))
         shown = commands.all() or kept_commands.all()
-        began = ending.began or kept_ending.began
-        return Reading(usage, shown if began else None, ending.terminal, complete, condition)
+        return Reading(usage, shown if ending.began else None, ending.terminal, complete, condition)
 
 
 class Usage(NamedTuple):

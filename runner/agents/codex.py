@@ -103,7 +103,8 @@ class Codex:
             return None, commands
         # A program that was stopped used more than it wrote down.
         known = ending.terminal is not None and not lines.lost
-        return tally.reading("rollout: token_usage_record, once per response_id", complete=known), commands
+        source = "rollout: token_usage_record, once per response_id"
+        return tally.total(source, tally.calls or None, complete=known), commands
 
 
 def _of_stdout(event: dict[str, Any], ending: Ending, commands: Commands, stated: Tally) -> None:

@@ -58,8 +58,10 @@ class OpenCode:
     def read(self, output: Output) -> Reading:
         """As `Program.read`."""
         ending, commands, tally = Ending(), Commands(), Tally()
+        in_step = False
         for event in (lines := Lines(output.stdout)):
             kind, part = event.get("type"), event.get("part")
+            in_step = kind == "step_start" or (in_step and kind not in ("step_finish", "error"))
             if kind == "step_start":
                 ending.again()
             elif kind == "step_finish":
@@ -73,7 +75,8 @@ class OpenCode:
                 ending.cut_off(dig(event, "error", "name"), _condition(event.get("error")))
         complete, condition = ending.judged(output)
         # What a step used is written at its end: a program that was stopped in one used more.
-        usage = tally.reading("stdout: step_finish", complete=ending.terminal is not None and not lines.lost)
+        known = ending.terminal is not None and not lines.lost
+        usage = tally.total("stdout: step_finish", None if in_step else tally.calls, complete=known)
         return Reading(usage, commands.all() if ending.began else None, ending.terminal, complete, condition)
 
 

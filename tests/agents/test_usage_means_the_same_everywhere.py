@@ -70,6 +70,11 @@ def test_a_failed_turn_of_codex_has_its_usage_in_the_rollout_only() -> None:
     assert sums(read("codex/budgetmid", 1, first)) == (600, 400, None, 50, 20, 1)
 
 
+def test_a_rollout_without_any_record_has_no_number_of_answers() -> None:
+    bare = changed(ROLLOUT, lambda line: None if line["type"] == "token_usage_record" else line)
+    assert sums(read("codex/nousage", 0, bare)) == (None,) * 6
+
+
 def test_records_that_forks_and_subagents_replay_count_once() -> None:
     assert sums(read("codex/ok", 0, ROLLOUT, ROLLOUT)) == (1200, 1300, None, 120, 50, 2)
 
@@ -161,7 +166,7 @@ def test_output_of_opencode_is_made_of_two_numbers() -> None:
 
 def test_a_stopped_step_of_opencode_has_no_usage() -> None:
     reading = read("opencode/ok-term2", 143)
-    assert sums(reading) == (None, None, None, None, None, 0)
+    assert sums(reading) == (None,) * 6
 
 
 def test_a_stopped_program_used_more_than_it_wrote_down() -> None:
@@ -199,7 +204,7 @@ def test_one_answer_that_tells_nothing_makes_the_sums_incomplete() -> None:
 def test_a_step_of_opencode_that_was_stopped_makes_the_sums_incomplete() -> None:
     stopped = b"".join(text("opencode/ok.out").splitlines(keepends=True)[:4])
     reading = program("opencode").read(Output(stopped))
-    assert sums(reading) == (600, 400, None, 50, 20, 1)
+    assert sums(reading) == (600, 400, None, 50, 20, None)
     assert not reading.usage.complete
 
 

@@ -46,7 +46,7 @@ def program_of(agent: Agent) -> Program:
 
 def program(name: str) -> Program:
     """The program of that name, as started and read for every agent. `ArgusicError` where there is none."""
-    from archive.agent import CommandProgram
+    from archive.command import CommandProgram
     from runner.agents.claude import Claude
     from runner.agents.codex import Codex
     from runner.agents.command import CommandLine

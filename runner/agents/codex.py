@@ -8,9 +8,10 @@ from typing import Any
 
 from archive.errors import ArgusicError
 from archive.usage import UsageReading
+from runner.agents.ending import Ending
 from runner.agents.lines import Lines, code, dig, name, whole
 from runner.agents.program import Api, Package, Setting, Start, base_environment
-from runner.agents.reading import Commands, Ending, Output, Reading
+from runner.agents.reading import Commands, Output, Reading
 from runner.agents.tally import Tally, said, without
 from runner.agents.trouble import condition_of
 

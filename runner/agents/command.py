@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from archive.agent import PLACES, CommandProgram
+from archive.command import PLACES, CommandProgram
 from archive.reasons import Limit
 from archive.usage import UsageReading
 from runner.agents.program import Api, Package, Setting, Start, base_environment

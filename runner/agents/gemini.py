@@ -6,9 +6,10 @@ import json
 import re
 from typing import Any
 
+from runner.agents.ending import Ending
 from runner.agents.lines import Lines, dig, whole
 from runner.agents.program import Api, Package, Setting, Start, base_environment
-from runner.agents.reading import Commands, Ending, Output, Reading
+from runner.agents.reading import Commands, Output, Reading
 from runner.agents.tally import Tally, without
 from runner.agents.trouble import condition_of
 

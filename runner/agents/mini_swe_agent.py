@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from runner.agents.ending import Ending
 from runner.agents.lines import code, dig, document, objects, whole, words
 from runner.agents.program import Api, Package, Setting, Start, base_environment
-from runner.agents.reading import Commands, Ending, Output, Reading
+from runner.agents.reading import Commands, Output, Reading
 from runner.agents.tally import Tally, without
 from runner.agents.trouble import condition_of
 

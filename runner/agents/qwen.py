@@ -7,9 +7,10 @@ import re
 from typing import Any
 
 from archive.usage import UsageReading
+from runner.agents.ending import Ending
 from runner.agents.lines import Lines, blocks, dig, name, objects, whole
 from runner.agents.program import Api, Package, Setting, Start, base_environment
-from runner.agents.reading import Commands, Ending, Output, Reading
+from runner.agents.reading import Commands, Output, Reading
 from runner.agents.tally import Tally, without
 from runner.agents.trouble import condition_of
 

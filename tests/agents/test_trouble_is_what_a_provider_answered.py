@@ -98,9 +98,7 @@ def test_what_a_project_prints_or_a_model_says_is_no_condition(name: str, said: 
 
 
 def key(spent: int | None, kind: str = "own") -> Key:
-    return Key.model_validate(
-        {"kind": kind, "cap_micro_usd": 3_000_000, "spent_micro_usd": spent, "deletion_confirmed": True}
-    )
+    return Key.none().model_copy(update={"kind": kind, "cap_micro_usd": 3_000_000, "spent_micro_usd": spent})
 
 
 @pytest.mark.parametrize("spent", [3_000_000, 3_400_000, None])

@@ -36,12 +36,20 @@ def adapter(agent: Agent) -> Adapter:
 
 
 def program_of(agent: Agent) -> Program:
-    """The program of an agent with a model. `ArgusicError` where its harness is none."""
+    """The program of an agent with a model.
+
+    `ArgusicError` where its harness is none, and where its file names another version than the one that is started and
+    whose output can be read.
+    """
     from runner.agents.command import CommandLine
 
-    if agent.command is not None:
-        return CommandLine(agent.command)
-    return program(agent.harness)
+    found = program(agent.harness) if agent.command is None else CommandLine(agent.command)
+    if found.package is not None and found.package.version != agent.harness_version:
+        raise ArgusicError(
+            f"agent {agent.id}: harness_version is {agent.harness_version}, and {agent.harness} is started and read at "
+            f"{found.package.version}"
+        )
+    return found
 
 
 def program(name: str) -> Program:

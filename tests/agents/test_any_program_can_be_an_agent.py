@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from archive import pools
-from archive.errors import DataErrors
+from archive.errors import ArgusicError, DataErrors
 from archive.reasons import Limit, Reason
 from archive.usage import UsageReading
 from runner.agents import program_of
@@ -125,7 +125,7 @@ def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, said: str) -> No
 
 @pytest.mark.parametrize("version", ["1.2.3-beta.1", "0.0.1790712063"])
 def test_an_exact_version_may_have_a_name_behind_it(tmp_path: Path, version: str) -> None:
-    package = program_of(agent(tmp_path, AGENT.replace('version = "1.2.3" }', f'version = "{version}" }}'))).package
+    package = program_of(agent(tmp_path, AGENT.replace('version = "1.2.3"', f'version = "{version}"'))).package
     assert package is not None
     assert package.version == version
 
@@ -136,5 +136,17 @@ def test_the_harness_command_needs_its_table(tmp_path: Path) -> None:
 
 
 def test_agents_with_a_known_program_need_no_table(tmp_path: Path) -> None:
-    text = AGENT.split("[command]")[0].replace('"command"', '"mini-swe-agent"')
+    text = AGENT.split("[command]")[0].replace('"command"', '"mini-swe-agent"').replace("1.2.3", "2.4.6")
     assert program_of(agent(tmp_path, text)).name == "mini-swe-agent"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (AGENT.replace('harness_version = "1.2.3"', 'harness_version = "1.2.4"'), r"1\.2\.4, and command .* 1\.2\.3"),
+        (AGENT.split("[command]")[0].replace('"command"', '"codex"'), r"1\.2\.3, and codex .* 0\.171\.0"),
+    ],
+)
+def test_a_version_whose_output_nobody_read_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ArgusicError, match=rf"agent own: harness_version is {said}"):
+        program_of(agent(tmp_path, text))

@@ -10,7 +10,7 @@ import tomli
 from archive.agent import Agent
 from archive.model import read_model
 from archive.reasons import LIMITS, POLICIES, Policy
-from runner.agents import PROGRAMS, program
+from runner.agents import PROGRAMS, program, program_of
 from runner.agents.trouble import KINDS, MONEY, WORDS
 from tests.support.markdown import tables
 
@@ -59,7 +59,6 @@ def test_each_program_stands_with_its_package_and_its_session() -> None:
 def test_the_examples_are_agents() -> None:
     first, second = re.findall(r"```toml\n(.*?)```", PAGE, re.S)
     plain = read_model(Agent, tomli.loads(first), "agents.md")
-    assert program(plain.harness).name == "codex"
-    assert plain.harness_version == "0.171.0"
-    own = tomli.loads(first) | tomli.loads(second) | {"harness": "command"}
-    assert read_model(Agent, own, "agents.md").command is not None
+    assert program_of(plain).name == "codex"
+    own = tomli.loads(first) | tomli.loads(second) | {"harness": "command", "harness_version": "1.2.3"}
+    assert program_of(read_model(Agent, own, "agents.md")).name == "command"

@@ -16,6 +16,8 @@ from runner.agents.tally import Tally, said, without
 from runner.agents.trouble import condition_of
 
 SHELL_FLAGS = ("-c", "-lc")
+OFF = ("plugins", "apps", "remote_plugin", "view_image", "image_generation")
+"""Features that ask servers of its maker, or that are about images."""
 
 
 class Codex:
@@ -43,8 +45,6 @@ class Codex:
                 "check_for_update_on_startup = false",
                 'web_search = "disabled"',
                 "project_doc_max_bytes = 0",
-                "[tools]",
-                "view_image = false",
                 "[model_providers.run]",
                 'name = "run"',
                 f"base_url = {_quoted(setting.endpoint + '/v1')}",
@@ -56,7 +56,7 @@ class Codex:
                 "enabled = false\n",
             )
         )
-        off = ("--disable", "plugins", "--disable", "apps", "--disable", "remote_plugin")
+        off = tuple(word for feature in OFF for word in ("--disable", feature))
         return Start(
             ("codex", "exec", "--json", "--skip-git-repo-check", *off, setting.prompt),
             base_environment(setting) | {"CODEX_HOME": f"{setting.home}/codex"},

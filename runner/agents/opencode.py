@@ -70,8 +70,6 @@ class OpenCode:
             elif kind == "tool_use":
                 ending.progress()
                 _tool(part, commands)
-            elif kind == "text":
-                ending.progress()
             elif kind == "error":
                 ending.cut_off(dig(event, "error", "name"), _condition(event.get("error")))
         complete, condition = ending.judged(output)

@@ -36,6 +36,10 @@ def test_session_files_have_the_commands_too() -> None:
     assert kept.complete
 
 
+def test_several_commands_of_one_answer_each_have_their_own_end() -> None:
+    assert read("claude/blocks", 0).commands == (Command("echo one", None, "one"), Command("false", 1, "Exit code 1"))
+
+
 def test_a_status_in_what_was_printed_for_the_model_is_read() -> None:
     assert read("claude/ok-toolTERM").commands == (Command(SLEPT, 137, "Exit code 137"),)
     (first,) = read("qwen/ok").commands or ()

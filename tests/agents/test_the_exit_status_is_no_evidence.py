@@ -253,9 +253,16 @@ def test_every_recorded_output_is_in_a_test() -> None:
     tested = {name for name, *_ in ROWS} | set(STOPPED)
     tested |= {"claude/ok-toolINT", "qwen/ok-term2", "codex/refused", "pi/notool-print", "pi/ok-print", "claude/ok"}
     tested |= {"codex/ok-wsw", "codex/ok-def", "opencode/trunc"}
-    same = {"codex/ok-wsw2", "pi/ok-anthropic-messages", "pi/ok-openai-responses", "pi/nousage", "claude/nousage"}
+    same = {
+        "codex/ok-wsw2",
+        "pi/ok-anthropic-messages",
+        "pi/ok-openai-responses",
+        "pi/nousage",
+        "claude/nousage",
+        "claude/blocks",
+    }
     same |= {f"{agent}/ok-offline" for agent in ("codex", "pi", "opencode", "qwen", "gemini", "mini-swe-agent")}
     found = {f"{path.parent.name}/{path.name.split('.')[0]}" for path in FOLDER.glob("*/*.*")}
-    assert found - {"codex/rollout", "pi/session"} == tested | same
+    assert found - {"codex/rollout", "pi/session", "claude/session"} == tested | same
     for name in same - {"mini-swe-agent/ok-offline"}:
         assert read(name, 0).complete

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.agents.recorded import FOLDER, changed, output, read, sums, text
 
 ROLLOUT = text("codex/rollout.ok.jsonl")
 SESSION = text("pi/session.ok.jsonl")
+BLOCKS = text("claude/session.blocks.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -108,20 +110,25 @@ def test_summaries_and_warming_of_caches_count_though_they_are_no_messages() -> 
         assert sums(read("pi/ok", 0, SESSION + line)) == (1207, 1300, None, 125, 50, 3)
 
 
-def _three_blocks(event: dict[str, Any]) -> Any:
-    """An answer as claude's session file has it: a line per block, the same id and usage, the end in the last one."""
-    if event["type"] != "assistant":
-        return event if event["type"] == "user" else None
-    message = event["message"]
-    final = message["usage"] | {"output_tokens": {500: 50, 400: 70}[message["usage"]["input_tokens"]]}
-    return [event | {"message": message | {"usage": final, "stop_reason": stop}} for stop in (None, None, "end_turn")]
-
-
 def test_an_answer_of_claude_with_three_blocks_counts_once() -> None:
-    """Changed from recorded lines: of its session file nothing was kept."""
-    session = changed(text("claude/ok-offline.out"), _three_blocks)
-    assert session.count(b'"assistant"') >= 6
-    assert sums(program("claude").read(Output(sessions=(session,)))) == (900, 1300, 300, 120, None, 2)
+    lines = [json.loads(line) for line in BLOCKS.splitlines()]
+    told = [
+        (line["message"]["id"], line["message"]["usage"]["output_tokens"])
+        for line in lines
+        if "usage" in line["message"]
+    ]
+    assert told == [("msg_1", 50), ("msg_1", 50), ("msg_1", 50), ("msg_2", 70)]
+    kept = program("claude").read(Output(sessions=(BLOCKS,)))
+    assert sums(kept) == (900, 1300, 300, 120, None, 2)
+    assert not kept.usage.complete
+    assert sums(read("claude/blocks", 0)) == sums(read("claude/blocks", 0, BLOCKS)) == (900, 1300, 300, 120, None, 2)
+
+
+def test_the_session_of_a_stopped_claude_has_what_its_events_lack() -> None:
+    first = b"".join(text("claude/blocks.out").splitlines(keepends=True)[:5])
+    assert sums(program("claude").read(Output(first))) == (500, 400, 100, None, None, 1)
+    begun = b"".join(BLOCKS.splitlines(keepends=True)[:4])
+    assert sums(program("claude").read(Output(first, sessions=(begun,)))) == (500, 400, 100, 50, None, 1)
 
 
 def test_the_output_of_an_answer_that_has_only_begun_is_unknown() -> None:

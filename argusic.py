@@ -19,6 +19,7 @@ COMMANDS: dict[str, dict[str, str] | str] = {
         "close": "bot.commands:cycle_close",
     },
     "attempt": {"run": "runner.commands:attempt_run"},
+    "agent": {"explain": "runner.agents.commands:agent_explain"},
     "score": {
         "attempt": "scoring.commands:score_attempt",
         "set": "scoring.commands:score_set",
@@ -53,6 +54,7 @@ ABOUT = {
     "demo": "Measure a small pool of real packages here and now, from plan to pull request.",
     "cycle": "Plan, run, watch and close a round of measurement.",
     "attempt": "Make a single attempt.",
+    "agent": "Say what an agent's program left behind.",
     "score": "Check the arithmetic: JSON lines in, JSON lines out.",
     "evidence": "Mask, prove clean, read and let out what attempts recorded.",
     "verify": "Check everything about one run or one cycle.",

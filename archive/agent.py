@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from archive.command import CommandProgram
 from archive.model import Model, Slug
 
 
@@ -24,3 +25,11 @@ class Agent(Model):
     """Version of the standard instructions (runner/instructions)."""
     about: str = Field(min_length=1, max_length=400)
     """What it does, in one neutral sentence."""
+    command: CommandProgram | None = None
+    """The program itself, for the harness "command" and for no other."""
+
+    @model_validator(mode="after")
+    def _program_where_it_belongs(self) -> Agent:
+        if (self.harness == "command") != (self.command is not None):
+            raise ValueError('command: a [command] table belongs to harness "command", and to no other')
+        return self

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archive import pools, reasons
-from archive.reasons import POLICIES, Outcome, Reason, reruns
+from archive.reasons import LIMITS, POLICIES, Limit, Outcome, Reason, reruns
 from archive.reasons import reruns_left as left
 
 EDITION = pools.editions(Path(__file__).parents[2])["1.5"]
@@ -32,8 +32,22 @@ def test_an_attempt_with_a_reason_never_counts_and_is_run_again(reason: Reason) 
     assert policy.means
 
 
+@pytest.mark.parametrize("limit", Limit)
+def test_a_limit_that_the_agent_reached_is_an_outcome(limit: Limit) -> None:
+    assert set(LIMITS) == set(Limit)
+    assert LIMITS[limit].counts
+    assert LIMITS[limit].reruns == 0
+    assert LIMITS[limit].means
+
+
+def test_no_limit_can_be_mistaken_for_a_reason() -> None:
+    assert not {str(limit) for limit in Limit} & {str(reason) for reason in Reason}
+
+
 def test_a_reason_names_whose_instrument_failed() -> None:
-    assert {reason.split(":")[0] for reason in Reason} == {"agent", "evidence", "harness", "infra"}
+    assert {reason.split(":")[0] for reason in Reason} == {
+        *("agent", "evidence", "harness", "infra", "key", "provider")
+    }
 
 
 def test_the_plan_must_hold_as_many_reruns_as_any_reason_allows() -> None:

@@ -8,24 +8,27 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from archive.backends import Parcel
 from archive.certificate import Certificate
 from archive.edits import Manifest
+from archive.packing import Damaged
 from archive.record import Evidence, Record
-from archive.store import Store, file_digest
+from archive.store import file_digest
+from audit.borrowed import Borrowed
 
 M = TypeVar("M", bound=BaseModel)
 PICTURES = ("video", "screenshot")
 """Roles that no certificate speaks of: no view reads pixels."""
-MOST_BYTES = 64 << 20
-"""More than any manifest or certificate takes."""
+Place = Path | str | None
+"""As in `audit.evidence`."""
 
 
-def certified(record: Record, store: Store) -> Iterator[tuple[Path | None, str]]:
+def certified(record: Record, parcel: Parcel, store: Borrowed) -> Iterator[tuple[Place, str]]:
     """What is wrong with the certificate and the manifests of `record`: the file in the store, or None for the record
     itself, and the problem."""
     if record.certificate is None:
         return
-    path, certificate, problem = _read(store, record.certificate, Certificate)
+    path, certificate, problem = _read(store, parcel, record.certificate, Certificate)
     if certificate is None:
         yield path, f"its certificate ({record.certificate}) {problem}"
         return
@@ -33,14 +36,16 @@ def certified(record: Record, store: Store) -> Iterator[tuple[Path | None, str]]
     for item in record.evidence:
         if item.role not in PICTURES and item.digest not in seen:
             yield path, f"does not speak of the {item.role} of run {record.run}"
-        yield from _chain(record, item, store, seen)
+        yield from _chain(record, item, parcel, store, seen)
 
 
-def _chain(record: Record, item: Evidence, store: Store, seen: set[str]) -> Iterator[tuple[Path | None, str]]:
+def _chain(
+    record: Record, item: Evidence, parcel: Parcel, store: Borrowed, seen: set[str]
+) -> Iterator[tuple[Place, str]]:
     """Each manifest begins where the one before it ended, the first with what arrived, the last with what is served."""
     before, spans = item.arrived, 0
     for digest in item.manifests:
-        path, manifest, problem = _read(store, digest, Manifest)
+        path, manifest, problem = _read(store, parcel, digest, Manifest)
         if manifest is None:
             yield path, f"a manifest of its {item.role} ({digest}) {problem}"
             return
@@ -56,17 +61,19 @@ def _chain(record: Record, item: Evidence, store: Store, seen: set[str]) -> Iter
         yield None, f"says that {told} spans of its {item.role} are masked; its manifests hold {spans}"
 
 
-def _read(store: Store, digest: str, model: type[M]) -> tuple[Path | None, M | None, str]:
-    path = store.path(digest)
-    if path is None:
-        return None, None, "is not in the store"
+def _read(store: Borrowed, parcel: Parcel, digest: str, model: type[M]) -> tuple[Place, M | None, str]:
     try:
-        if path.stat().st_size > MOST_BYTES:
-            return path, None, f"is larger than {MOST_BYTES} bytes"
+        path = store.path(parcel, digest)
+        if path is None:
+            return None, None, "is not in the store"
+        if path.stat().st_size > parcel.objects[digest]:
+            return path, None, f"is larger than {parcel.objects[digest]} bytes"
         if file_digest(path) != digest:
             return path, None, "was changed"
         return path, model.model_validate_json(path.read_bytes()), ""
+    except Damaged as error:
+        return store.name(digest), None, f"was changed: {error}"
     except ValidationError:
         return path, None, f"is no {model.__name__.lower()}"
     except OSError as error:
-        return path, None, error.strerror or "cannot be read"
+        return store.name(digest), None, error.strerror or "cannot be read"

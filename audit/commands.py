@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -56,12 +55,23 @@ def verify(
     target: Annotated[
         str, typer.Argument(help="A run (its id or the beginning of it) or a cycle.", metavar="RUN|CYCLE")
     ],
-    store: Annotated[Path | None, typer.Option(help="Folder of the evidence; without it the checkout's own.")] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="DIR|URL",
+            help="Store of the evidence, anybody's: a folder, https://…, s3://bucket/prefix?endpoint=https://… or "
+            "github:owner/repository; without it the checkout's own.",
+        ),
+    ] = None,
+    token: Annotated[
+        str | None, typer.Option(envvar="GITHUB_TOKEN", help="For github: stores; a public one needs none.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a run or a cycle: every file against its digest, every number derived again."""
     checked, confirmed = Checked(), list[str]()
-    found = verifying.verify(ctx.obj, target, store, checked=checked, confirmed=confirmed)
+    found = verifying.verify(ctx.obj, target, source, token=token, checked=checked, confirmed=confirmed)
     _tell(found, checked, as_json, confirmed)
 
 

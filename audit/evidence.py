@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from archive.backends import parcel
 from archive.edition import Edition
+from archive.packing import Damaged
 from archive.reasons import Reason, Validity
 from archive.record import Record
 from archive.report import MAX_BYTES, ReportRefused, read_report
-from archive.store import Store, file_digest
+from archive.store import file_digest
+from audit.borrowed import Borrowed
 from audit.certified import certified
 from audit.finding import Checked
 from audit.log import log
@@ -20,12 +23,15 @@ from scoring.rubric import Contradictory, judge_report
 
 COMPLETE = ("recording", "terminal", "timing", "log")
 """Roles without which an attempt is invalid (MEASUREMENT §7)."""
+Place = Path | str | None
+"""A file, where an object lies in a store, or nowhere but in the record."""
 
 
 def evidence(
-    record: Record, store: Store, checked: Checked, unchanged: dict[str, Path] | None = None
-) -> Iterator[tuple[Path | None, str]]:
-    """What is wrong with the files of `record`: the file in the store, or None for the record itself, and the problem.
+    record: Record, store: Borrowed, checked: Checked, unchanged: dict[str, Path] | None = None
+) -> Iterator[tuple[Place, str]]:
+    """What is wrong with the files of `record`: the file or its place in the store, or None for the record itself, and
+    the problem.
 
     A valid attempt must have all of `COMPLETE`, and they must agree. Another one may lack files, or have ended while
     one was written; those that it lists are there, unchanged. Files whose bytes are right are added to `unchanged` by
@@ -33,18 +39,23 @@ def evidence(
     """
     whole = {} if unchanged is None else unchanged
     listed: set[str] = set()
+    wanted = parcel(record)
     for item in record.evidence:
         if item.role in listed:
             yield None, f"lists two files as {item.role}"
             continue
         listed.add(item.role)
-        path = store.path(item.digest)
-        if path is None:
-            yield None, f"its {item.role} ({item.digest}) is not in the store"
-            continue
-        problem = _changed(path, item.bytes, item.digest)
-        if problem:
-            yield path, f"is not the {item.role} of run {record.run} any more: {problem}"
+        try:
+            path = store.path(wanted, item.digest)
+            if path is None:
+                yield None, f"its {item.role} ({item.digest}) is not in the store"
+                continue
+            problem = _changed(path, item.bytes, item.digest)
+        except Damaged as error:
+            path, problem = None, str(error)
+        if path is None or problem:
+            name = path or store.name(item.digest)
+            yield name, f"is not the {item.role} of run {record.run} any more: {problem}"
             continue
         whole[item.role] = path
         checked["evidence files"] += 1
@@ -55,7 +66,7 @@ def evidence(
                 yield None, f"is valid without its {role}; without complete log and recording it is invalid"
         yield from _agree(whole)
         yield from _moments(record, whole)
-    yield from certified(record, store)
+    yield from certified(record, wanted, store)
     yield from _report(record, whole.get("report"), "report" in listed)
 
 
@@ -88,7 +99,7 @@ def _changed(path: Path, size: int, digest: str) -> str | None:
     return None if found == digest else f"its digest is {found}, the record says {digest}"
 
 
-def _agree(files: dict[str, Path]) -> Iterator[tuple[Path | None, str]]:
+def _agree(files: dict[str, Path]) -> Iterator[tuple[Place, str]]:
     try:
         if {"recording", "terminal", "timing"} <= files.keys():
             recording(files["recording"], files["terminal"], files["timing"])
@@ -101,14 +112,14 @@ def _agree(files: dict[str, Path]) -> Iterator[tuple[Path | None, str]]:
         yield error.path, error.problem
 
 
-def _moments(record: Record, files: dict[str, Path]) -> Iterator[tuple[Path | None, str]]:
+def _moments(record: Record, files: dict[str, Path]) -> Iterator[tuple[Place, str]]:
     if record.report and record.report.errors and {"terminal", "timing"} <= files.keys():
         wanted = [error.what for error in record.report.errors]
         if error_moments(files["terminal"].read_bytes(), files["timing"].read_bytes(), wanted) != record.error_ms:
             yield None, "says of an error that the recording shows it at another moment than it does"
 
 
-def _report(record: Record, path: Path | None, listed: bool) -> Iterator[tuple[Path | None, str]]:
+def _report(record: Record, path: Path | None, listed: bool) -> Iterator[tuple[Place, str]]:
     """The report in the record is the one that the agent wrote, read once more."""
     state = record.report_state
     if not listed:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from archive import pools
+from archive.backends import Objects, backend
 from archive.canonical import digest
 from archive.edition import Edition
 from archive.errors import ArgusicError, DataError
@@ -16,7 +17,7 @@ from archive.places import store as embedded
 from archive.record import Record
 from archive.records import record_path
 from archive.releases import waits
-from archive.store import FolderStore
+from audit.borrowed import Borrowed
 from audit.complete import compared
 from audit.derived import derived
 from audit.evidence import evidence, judged
@@ -29,27 +30,29 @@ from audit.rules import rules
 def verify(
     root: Path,
     target: str,
-    store: Path | None = None,
+    source: str | None = None,
     *,
+    token: str | None = None,
     checked: Checked | None = None,
     confirmed: list[str] | None = None,
 ) -> list[Finding]:
-    """`target` is a cycle, or a run by its id or the beginning of it. `store` is a folder of evidence; without one it
-    is the checkout's own. What was confirmed is added to `confirmed` in words, a line each: only what had no finding.
+    """`target` is a cycle, or a run by its id or the beginning of it. `source` names a store of evidence, anybody's;
+    without one it is the checkout's own. `token` is for stores that ask for one. What was confirmed is added to
+    `confirmed` in words, a line each: only what had no finding.
 
-    Raises DataError where there is neither such a cycle nor such a run, or where several runs begin so.
+    Raises DataError where there is neither such a cycle nor such a run, or where several runs begin so, MachineError
+    where the store cannot be reached.
     """
     checked = Checked() if checked is None else checked
     words: list[str] = [] if confirmed is None else confirmed
-    kept_in = FolderStore(store) if store is not None else embedded(root)
-    if not kept_in.folder.is_dir():
-        raise DataError(kept_in.folder, "", "there is no evidence here; give --store and the folder it lies in")
-    if target in pools.cycle_ids(root):
-        return _cycle(root, target, kept_in, checked, words)
-    return _run(root, *_named(root, target), kept_in, checked, words)
+    own = embedded(root)
+    with Borrowed(backend(source, token=token) if source is not None else Objects(str(own.folder), own)) as store:
+        if target in pools.cycle_ids(root):
+            return _cycle(root, target, store, checked, words)
+        return _run(root, *_named(root, target), store, checked, words)
 
 
-def _run(root: Path, cycle: str, run: str, store: FolderStore, checked: Checked, words: list[str]) -> list[Finding]:
+def _run(root: Path, cycle: str, run: str, store: Borrowed, checked: Checked, words: list[str]) -> list[Finding]:
     found, ledger = [], None
     try:
         ledger = Ledger.read(root, cycle)
@@ -69,12 +72,17 @@ def _run(root: Path, cycle: str, run: str, store: FolderStore, checked: Checked,
     if record:
         unchanged: dict[str, Path] = {}
         problems += _record(root, record, pools.editions(root), store, checked, unchanged)
-        words += _confirmed(root, record, ledger, problems, unchanged)
+        words += _confirmed(root, record, ledger, problems, store, unchanged)
     return found + problems
 
 
 def _confirmed(
-    root: Path, record: Record, ledger: Ledger | None, problems: list[Finding], unchanged: Mapping[str, Path]
+    root: Path,
+    record: Record,
+    ledger: Ledger | None,
+    problems: list[Finding],
+    store: Borrowed,
+    unchanged: Mapping[str, Path],
 ) -> Iterator[str]:
     """The record where the ledger has it so, its files one by one, and the outcome where nothing speaks against it."""
     path = record_path(root, record.cycle, record.run)
@@ -84,19 +92,20 @@ def _confirmed(
     # Of two files of one role, which is a finding, only the first was read.
     first = {item.role: item for item in reversed(record.evidence)}
     for item in (item for item in record.evidence if item is first[item.role]):
-        if item.role in unchanged and place(root, unchanged[item.role]) not in doubted:
+        if item.role in unchanged and _name(root, store, unchanged[item.role]) not in doubted:
             yield f"{item.role}: {item.bytes} bytes, {item.digest}"
     if not problems:
         yield f"outcome: {record.outcome}" if record.outcome else f"{record.validity}: {record.reason}"
 
 
-def _cycle(root: Path, cycle: str, store: FolderStore, checked: Checked, words: list[str]) -> list[Finding]:
+def _cycle(root: Path, cycle: str, store: Borrowed, checked: Checked, words: list[str]) -> list[Finding]:
     made = kept(root, cycle)
     found = compared(root, cycle, made, unfinished=False, checked=checked)
     try:
         editions = pools.editions(root)
         for record in made.records.values():
             found += _record(root, record, editions, store, checked)
+            store.give_back()
         told = derived(root, cycle, made.records.values())
         if not found and made.ledger:
             words += [f"ledger: {'closed' if made.ledger.closed else 'open'}, head {made.ledger.head}", *told]
@@ -109,7 +118,7 @@ def _record(
     root: Path,
     record: Record,
     editions: Mapping[str, Edition],
-    store: FolderStore,
+    store: Borrowed,
     checked: Checked,
     unchanged: dict[str, Path] | None = None,
 ) -> Iterator[Finding]:
@@ -120,7 +129,7 @@ def _record(
     else:
         for path, problem in evidence(record, store, checked, unchanged):
             told = problem if path else f"run {record.run}: {problem}"
-            yield Finding("verify", place(root, path) if path else name, told)
+            yield Finding("verify", _name(root, store, path) if path else name, told)
     edition = editions.get(record.edition)
     if edition is None:
         yield Finding("verify", name, f"run {record.run}: edition {record.edition} does not exist")
@@ -128,6 +137,11 @@ def _record(
     checked["derived outcomes"] += 1
     for problem in judged(record, edition):
         yield Finding("verify", name, f"run {record.run}: {problem}")
+
+
+def _name(root: Path, store: Borrowed, path: Path | str) -> str:
+    told = store.told(path) if isinstance(path, Path) else path
+    return place(root, told) if isinstance(told, Path) else told
 
 
 def _named(root: Path, target: str) -> tuple[str, str]:

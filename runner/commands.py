@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -140,17 +141,25 @@ def play(
     """Play the recording of RUN (an id, or its beginning) in this terminal."""
     from runner.player import play as play_file
 
-    record = records.find(ctx.obj, run)
-    evidence = record.file("recording")
-    path = places.store(ctx.obj).path(evidence.digest) if evidence else None
-    if path is None:
-        raise DataError(records.record_path(ctx.obj, record.cycle, record.run), "evidence", "its recording is not here")
-
     def write(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
 
-    play_file(path, write, speed=speed, idle=idle)
+    with recording_of(ctx.obj, run) as path:
+        play_file(path, write, speed=speed, idle=idle)
+
+
+@contextmanager
+def recording_of(root: Path, run: str) -> Iterator[Path]:
+    """A file with the recording of a run, while it is needed. Raises DataError where it is not here."""
+    record = records.find(root, run)
+    evidence = record.file("recording")
+    with tempfile.TemporaryDirectory(prefix="argusic-") as folder:
+        path = Path(folder) / "recording.cast"
+        if evidence is None or not places.store(root).fetch(evidence.digest, path, evidence.bytes):
+            missing = records.record_path(root, record.cycle, record.run)
+            raise DataError(missing, "evidence", "its recording is not here")
+        yield path
 
 
 def evidence_release(ctx: typer.Context, cycle: str, as_json: AsJson = False) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from archive import places, records, releases
+from archive import backends, places, records, releases
 from archive.errors import DataError
 from archive.record import Record
 from archive.releases import Release
@@ -54,10 +54,10 @@ def _because(record: Record, gone: Gone, now: float) -> Because | None:
 
 def _move(root: Path, record: Record) -> None:
     held, store = FolderStore(places.held(root) / record.run), places.store(root)
-    wanted = [one for item in record.evidence for one in (item.digest, *item.manifests)]
-    for digest in [*wanted, *([record.certificate] if record.certificate else [])]:
-        path = held.path(digest)
-        if path is None:
+    parcel = backends.parcel(record)
+    for digest in parcel.objects:
+        if not held.has(digest):
             problem = f"{digest} of run {record.run} is not here; it lies on the runner that made the attempt"
             raise DataError(held.folder, "", problem)
+    for _, path in backends.local(parcel, held, list(parcel.objects)):
         store.put(path)

@@ -124,7 +124,7 @@ def test_verifying_a_run_tells_each_file_with_its_digest(root: Path) -> None:
     assert code == 0
     for item in record.evidence:
         assert f"{item.role}: {item.bytes} bytes, {item.digest}" in output
-    assert invoke(root, "verify", record.run, "--store", str(root / ".argusic/evidence"))[0] == 0
+    assert invoke(root, "verify", record.run, "--from", str(root / ".argusic/evidence"))[0] == 0
 
 
 def test_a_users_mistake_is_left_to_the_one_place_that_prints_them(root: Path) -> None:

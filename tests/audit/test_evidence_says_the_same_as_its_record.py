@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from archive import places, pools
+from archive.backends import Objects
 from archive.canonical import canonical
 from archive.errors import DataError
 from archive.ledger import ledger_path
 from archive.record import Record
 from archive.report import MAX_BYTES
+from audit.borrowed import Borrowed
 from audit.evidence import evidence as evidence_of
 from audit.finding import Checked, Finding
 from audit.verify import verify
@@ -167,10 +169,10 @@ def test_evidence_that_grew_shrank_or_was_emptied_is_noticed(
 @pytest.mark.parametrize("role", ["terminal", "timing", "recording", "log", "report"])
 def test_each_single_byte_of_evidence_counts(root: Path, role: str) -> None:
     record, path = made(root)[0], store_file(root, role)
-    fine = path.read_bytes()
+    fine, store = path.read_bytes(), Borrowed(Objects("own", places.store(root)))
     for place in range(len(fine)):
         path.write_bytes(flipped(fine, place))
-        assert [found for found, _ in evidence_of(record, places.store(root), Checked())] == [path]
+        assert [found for found, _ in evidence_of(record, store, Checked())] == [path]
 
 
 def test_evidence_that_is_gone_is_named_with_its_digest(root: Path) -> None:
@@ -217,13 +219,13 @@ def test_a_deleted_record_is_found_by_its_line_in_the_ledger(root: Path) -> None
 def test_evidence_elsewhere_is_verified_there(root: Path, tmp_path: Path) -> None:
     run, kept = made(root)[0].run, places.store(root).folder
     kept.rename(tmp_path / "elsewhere")
-    assert verify(root, run, tmp_path / "elsewhere") == []
-    with pytest.raises(DataError, match="give --store"):
+    assert verify(root, run, str(tmp_path / "elsewhere")) == []
+    with pytest.raises(DataError, match="give --from"):
         verify(root, run)
     path = next(path for path in (tmp_path / "elsewhere").rglob("*") if path.is_file())
     path.write_bytes(b"")
     assert str(path) in {
-        found.file for record in made(root) for found in verify(root, record.run, tmp_path / "elsewhere")
+        found.file for record in made(root) for found in verify(root, record.run, str(tmp_path / "elsewhere"))
     }
 
 

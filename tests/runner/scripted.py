@@ -95,9 +95,7 @@ class Bench:
         """Evidence of a record."""
         item = record.file(role)  # type: ignore[arg-type]
         assert item is not None, f"no {role}"
-        path = self.condition.store.path(item.digest)
-        assert path is not None
-        return path.read_bytes().decode(errors="replace")
+        return self.condition.store.read(item.digest).decode(errors="replace")
 
 
 def bench(root: Path, sandbox: Sandbox, patch: pytest.MonkeyPatch, limits: Limits = LIMITS, **cycle: object) -> Bench:

@@ -123,10 +123,7 @@ def test_a_signal_ends_the_machines_keeps_what_was_recorded_and_is_no_success(ro
     assert [record.reason for record in cancelled.values()] == [Reason.INFRA_CANCELLED] * 2
     for record in cancelled.values():
         assert record.outcome is None
-        assert (
-            places.store(root).path(record.file("terminal").digest).read_bytes()
-            == b"begun " + b"*" * len(SECRET) + b"\r\n"
-        )
+        assert places.store(root).read(record.file("terminal").digest) == b"begun " + b"*" * len(SECRET) + b"\r\n"
 
 
 def test_after_kill_9_nothing_is_leaked_nothing_is_lost_and_the_cycle_finishes(root):
@@ -151,7 +148,7 @@ def test_after_kill_9_nothing_is_leaked_nothing_is_lost_and_the_cycle_finishes(r
     assert [path for path in root.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()] == []
     for record in found.values():
         for item in record.evidence:
-            assert digest(places.store(root).path(item.digest).read_bytes()) == item.digest
+            assert digest(places.store(root).read(item.digest)) == item.digest
 
 
 def made_or_none(root: Path) -> int:

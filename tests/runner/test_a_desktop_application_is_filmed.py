@@ -239,8 +239,8 @@ def test_an_attempt_keeps_the_video_and_its_last_picture(one):
     assert record.incidents == ()
     assert '"started": true' in one.text(record, "terminal")
     store = one.condition.store
-    assert store.path(record.file("screenshot").digest).read_bytes().startswith(PNG)
-    assert b"ftyp" in store.path(record.file("video").digest).read_bytes()[:12]
+    assert store.read(record.file("screenshot").digest).startswith(PNG)
+    assert b"ftyp" in store.read(record.file("video").digest)[:12]
 
 
 def test_an_attempt_without_a_display_has_neither(one):

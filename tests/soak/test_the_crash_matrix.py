@@ -125,6 +125,6 @@ def test_an_attempt_that_is_cut_off_is_closed_and_the_cycle_goes_on(kind, step, 
         recording = made[0].file("terminal")
         if step in begun and made[0].reason:
             assert recording is not None
-            assert b"the agent was here" in places.store(root).path(recording.digest).read_bytes()
+            assert b"the agent was here" in places.store(root).read(recording.digest)
     assert left(docker, root) == []
     assert [path for path in root.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()] == []

@@ -13,6 +13,7 @@ import os
 import subprocess
 import tempfile
 import threading
+import zlib
 from bisect import bisect_right
 from collections.abc import Sequence
 from importlib import metadata
@@ -199,8 +200,10 @@ def _environment(room: Path) -> dict[str, str]:
 
 
 def _cache() -> Path:
+    """The folder of the compiled rules, one for each version and choice of rules."""
+    rules = f"{version()}-{zlib.crc32(' '.join(_RULES).encode()):08x}"
     try:
-        _CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (_CACHE / rules).mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
-        return Path(tempfile.gettempdir()) / f"argusic-scanner-{os.getuid()}"
-    return _CACHE
+        return Path(tempfile.gettempdir()) / f"argusic-scanner-{os.getuid()}-{rules}"
+    return _CACHE / rules

@@ -29,18 +29,23 @@ def rendered(text: str, columns: int, rows: int) -> str:
     Raises Incomplete beyond MOST_KEPT.
     """
     lines = unstyled(text).split("\n")
-    moving = [at for at, line in enumerate(lines) if _MOVES.search(line.removesuffix("\r"))]
+    moving = [at for at, line in enumerate(lines) if _moves(line)]
     screen = Screen(columns, rows, MOST_KEPT + 4 * len(text))
     at = 0
     for one in moving:
         if one < at:
             continue
         at = _plain(screen, lines, at, one)
-        while at < len(lines) and (at <= one or not screen.settled or _MOVES.search(lines[at].removesuffix("\r"))):
+        while at < len(lines) and (at <= one or not screen.settled or _moves(lines[at])):
             screen.feed(lines[at] + "\n" * (at < len(lines) - 1))
             at += 1
     screen.leave()
     return "\n".join(screen.kept)
+
+
+def _moves(line: str) -> bool:
+    line = line.removesuffix("\r")
+    return not line.isprintable() and _MOVES.search(line) is not None
 
 
 def _plain(screen: Screen, lines: list[str], at: int, end: int) -> int:
@@ -267,6 +272,8 @@ class Screen:
 
     def _keep(self, row: int) -> None:
         text = self.grid[row].rstrip(" \0")
+        if not text:
+            return
         if row and len(self.grid[row - 1]) >= self.columns:
             text = self.grid[row - 1] + text
         self._left -= len(text) + 1

@@ -37,6 +37,7 @@ class File:
         self.name, self.data = name, data
         self.form: Form
         self.strings = ""
+        self._plain = dict[str, str]()
         columns, rows = COLUMNS, ROWS
         if name.endswith(".cast"):
             self.form = "asciicast"
@@ -55,7 +56,12 @@ class File:
     @cached_property
     def plain(self) -> bytes:
         """The texts without escape sequences."""
-        return _bytes("\n\n".join(map(escapes.stripped, self.texts)))
+        return _bytes("\n\n".join(self._stripped(text) for text in self.texts))
+
+    def _stripped(self, text: str) -> str:
+        if text not in self._plain:
+            self._plain[text] = escapes.stripped(text)
+        return self._plain[text]
 
     def sights(self) -> Iterator[Sight]:
         """All views, each to its end. Raises Incomplete where one has none."""
@@ -74,7 +80,7 @@ class File:
         yield Sight("payloads", _bytes(carried))
         if escapes.draws_pictures(text):
             raise Incomplete("payloads", "a picture is in an escape sequence, and no view reads pictures")
-        plain = escapes.stripped(text)
+        plain = self._stripped(text)
         yield Sight("stripped", _bytes(plain))
         yield from _tight("squeezed", plain)
         if carried:

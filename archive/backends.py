@@ -13,7 +13,7 @@ from archive.store import FolderStore, Store
 
 MOST_JSON_BYTES = 64 << 20
 """More than any manifest or certificate takes."""
-KINDS = "a folder, an https:// address, s3://bucket/prefix?endpoint=https://… or github:owner/repository"
+KINDS = "a folder, an https:// address or s3://bucket/prefix?endpoint=https://…"
 
 
 class Parcel(NamedTuple):
@@ -87,7 +87,7 @@ def local(parcel: Parcel, source: FolderStore, wanted: list[str]) -> Iterator[tu
             path.unlink()
 
 
-def backend(text: str, *, token: str | None = None) -> Backend:
+def backend(text: str) -> Backend:
     """The store that `text` names, as `KINDS` says; nothing is asked of it yet. Raises DataError."""
     if text.startswith(("http://", "https://")):
         from archive.static import StaticStore
@@ -99,10 +99,6 @@ def backend(text: str, *, token: str | None = None) -> Backend:
 
         s3 = S3Store.at(text)
         return Objects(s3.where, s3)
-    if text.startswith("github:"):
-        from archive.release_assets import ReleaseAssets
-
-        return ReleaseAssets.at(text, token)
-    if "://" in text:
+    if "://" in text or text.startswith("github:"):
         raise DataError(text, "", f"is no store; give {KINDS}")
     return Objects(text, FolderStore(Path(text)))

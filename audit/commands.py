@@ -64,14 +64,11 @@ def verify(
             "github:owner/repository; without it the checkout's own.",
         ),
     ] = None,
-    token: Annotated[
-        str | None, typer.Option(envvar="GITHUB_TOKEN", help="For github: stores; a public one needs none.")
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a run or a cycle: every file against its digest, every number derived again."""
     checked, confirmed = Checked(), list[str]()
-    found = verifying.verify(ctx.obj, target, source, token=token, checked=checked, confirmed=confirmed)
+    found = verifying.verify(ctx.obj, target, source, checked=checked, confirmed=confirmed)
     _tell(found, checked, as_json, confirmed)
 
 

@@ -38,11 +38,11 @@ def check(given: dict[str, bytes], fragments: Fragments, shapes: Shapes) -> Cert
     doubts, served, read = list[Doubt](), list[Served](), list[File]()
     for name, data in given.items():
         try:
-            read.append(File(name, data))
+            read.append(File(name, data, hiding=fragments.known > 0))
         except Incomplete as problem:
             doubts.append(Doubt(name, problem.view, problem.args[0]))
             # What cannot be read as a recording is looked at as text all the same: every reason is to be known.
-            read.append(File(f"{name}.text", data))
+            read.append(File(f"{name}.text", data, hiding=fragments.known > 0))
     names = list(given)
     beside: scanner.Scan | None = None
     try:

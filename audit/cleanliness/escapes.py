@@ -10,7 +10,10 @@ _CSI = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
 _OTHER = r"\x1b[ -/]*[0-~]?"
 _STRINGS = re.compile(_STRING)
 _ALL = re.compile(f"{_STRING}|{_CSI}|{_OTHER}|[\x00-\x08\x0b-\x1f\x7f]")
-_PICTURE = re.compile(r"(?:\x1bP|\x90)[\d;]*q|(?:\x1b_|\x9f)G|(?:\x1b\]|\x9d)1337;(?:File|MultipartFile|FilePart)=")
+_PICTURE = re.compile(
+    r"(?:(?:\x1bP|\x90)[\d;]*q|(?:\x1b_|\x9f)G|(?:\x1b\]|\x9d)1337;(?:File|MultipartFile|FilePart)=)(?=[^\x07\x1b\x9c*])"
+)
+"""One whose payload is covered with asterisks draws nothing any more."""
 _NOT_MOVING = re.compile(
     rf"{_STRING}|(?:\x1b\[|\x9b)[\d;:]*m|\x1b[()*+][ -~]|(?:\x1b\[|\x9b)\?(?:25|2004|2026|12|1)[hl]"
 )

@@ -33,7 +33,9 @@ class Sight(NamedTuple):
 class File:
     """One file and what it says. Raises Incomplete where it is a recording that cannot be read."""
 
-    def __init__(self, name: str, data: bytes) -> None:
+    def __init__(self, name: str, data: bytes, *, hiding: bool = True) -> None:
+        """`hiding` says that there are values to hide, so that what no view reads cannot be let through."""
+        self.hiding = hiding
         self.name, self.data = name, data
         self.form: Form
         self.strings = ""
@@ -78,7 +80,7 @@ class File:
         yield Sight("joined", _bytes(text))
         carried = escapes.payloads(text)
         yield Sight("payloads", _bytes(carried))
-        if escapes.draws_pictures(text):
+        if self.hiding and escapes.draws_pictures(text):
             raise Incomplete("payloads", "a picture is in an escape sequence, and no view reads pictures")
         plain = self._stripped(text)
         yield Sight("stripped", _bytes(plain))

@@ -17,7 +17,7 @@ SEQUENCE = re.compile(
 )
 _CARRIER = re.compile(rb"\x1b[\]PX^_k]")
 _END = re.compile(rb"(?:\x07|\x1b\\|\x1b)?\Z")
-_IMAGE = re.compile(rb"\x1b(?:P[0-9;]*q|_G|\]1337;File=)")
+_IMAGE = re.compile(rb"\x1b(?:P[0-9;]*q|_G|\]1337;(?:File|MultipartFile|FilePart)=)")
 
 
 def without_escapes(text: Text) -> tuple[Text, Text | None]:

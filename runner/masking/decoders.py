@@ -150,7 +150,11 @@ def runs(text: Text, engine: Engine | None = None) -> Iterator[Text]:
                     last = match.start() - (-used * coding.group // coding.size)
                     yield made(letters, [Piece(match.start(), _padded(letters.text, last), opened)])
             elif coding.group != 8 or not decoded.translate(None, _READABLE):
-                yield made(letters, list(_byte_by_byte(letters, coding, match, decoded)))
+                pieces = list(_byte_by_byte(letters, coding, match, decoded))
+                yield made(letters, pieces)
+                if b"\x1b" in decoded and len(pieces) > len(decoded):
+                    # A line break in the middle of a sequence would break the sequence.
+                    yield made(letters, [piece for piece in pieces if piece.start != piece.end])
 
 
 def _byte_by_byte(letters: Inside, coding: _Coding, match: re.Match[bytes], decoded: bytes) -> Iterator[Piece]:
@@ -225,7 +229,7 @@ _GROUP = rb"[CDGI-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-
 _BASE64 = re.compile(
     rb"(?:%b){5,}(?:[CDGI-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589]?)?|[A-Za-z0-9+/_-]{4}" % _GROUP
 )
-_BYTE = rb"(?:[2-7][0-9A-Fa-f]|0[9AaDd])"
+_BYTE = rb"(?:[2-7][0-9A-Fa-f]|0[789AaDd]|1[Bb])"
 _HEX = re.compile(rb"%b{12,}|[0-9A-Fa-f]{4}" % _BYTE)
 _BASE32 = re.compile(rb"[A-Z2-7]{24,}")
 _CODINGS = (

@@ -7,12 +7,13 @@ number. Every line holds the digest of the line before it, and nothing that coul
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from archive import atomic
+from archive import atomic, merkle
 from archive.canonical import canonical_line, digest
 from archive.errors import DataError, DataErrors
 from archive.model import Digest, Model, Slug, explain
@@ -45,6 +46,8 @@ class Closed(Model):
     n: Annotated[int, Field(ge=1)]
     prev: Digest
     records: Annotated[int, Field(ge=0)]
+    root: Digest
+    """Merkle root over all runs and their records, as `merkle_root` makes it."""
 
 
 Line = Annotated[Opened | Entry | Closed, Field(discriminator="kind")]
@@ -54,6 +57,11 @@ _LINE: TypeAdapter[Opened | Entry | Closed] = TypeAdapter(Line)
 def ledger_path(root: Path, cycle: str) -> Path:
     """Where the ledger of a cycle lies."""
     return root / "results/ledgers" / f"{cycle}.jsonl"
+
+
+def merkle_root(entries: Mapping[str, str]) -> str:
+    """Over a leaf for each run in its order: its id, a space, and the digest of its record."""
+    return merkle.root([f"{run} {record}".encode() for run, record in entries.items()])
 
 
 class Ledger:
@@ -85,6 +93,7 @@ class Ledger:
             raise DataError(path, "", "no such ledger; nothing of this cycle was run")
         lines: list[Opened | Entry | Closed] = []
         seen: set[str] = set()
+        entries: list[Entry] = []
         head = ""
         for number, raw in enumerate(path.read_bytes().splitlines(keepends=True)):
             problem = None
@@ -109,12 +118,15 @@ class Ledger:
                 problem = f"names run {line.run} a second time"
             elif isinstance(line, Closed) and line.records != number - 1:
                 problem = f"counts {line.records} records; there are {number - 1}"
+            elif isinstance(line, Closed) and line.root != merkle_root({one.run: one.record for one in entries}):
+                problem = "holds another Merkle root than that of the records before it"
             if problem:
                 raise DataErrors([DataError(path, "", problem, number + 1)])
             lines.append(line)
             head = digest(raw)
             if isinstance(line, Entry):
                 seen.add(line.run)
+                entries.append(line)
         if not lines:
             raise DataErrors([DataError(path, "", "is empty")])
         return cls(path, lines, head)
@@ -145,7 +157,8 @@ class Ledger:
     def close(self) -> None:
         """Ends the ledger; a second call does nothing."""
         if not self.closed:
-            self._add(Closed(kind="closed", n=len(self.lines), prev=self.head, records=len(self.entries)))
+            root = merkle_root(self.entries)
+            self._add(Closed(kind="closed", n=len(self.lines), prev=self.head, records=len(self.entries), root=root))
 
     def _add(self, line: Entry | Closed) -> None:
         raw = canonical_line(line)

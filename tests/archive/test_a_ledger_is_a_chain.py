@@ -11,9 +11,11 @@ import pytest
 
 from archive.canonical import canonical_line, digest
 from archive.errors import ArgusicError, DataError
-from archive.ledger import Ledger, ledger_path
+from archive.ledger import Ledger, ledger_path, merkle_root
+from archive.merkle import root
 
 PLAN = "sha256:" + "1" * 64
+NO_RECORDS = merkle_root({})
 RUNS = [f"{number:032x}" for number in range(1, 6)]
 
 
@@ -143,17 +145,22 @@ def test_a_run_cannot_stand_in_a_chain_twice(tmp_path: Path) -> None:
 
 
 def test_a_count_that_is_wrong_is_refused(tmp_path: Path) -> None:
-    forged(tmp_path, OPENED, {"kind": "closed", "records": 1})
+    forged(tmp_path, OPENED, {"kind": "closed", "records": 1, "root": NO_RECORDS})
     assert "counts 1 records; there are 0" in broken(tmp_path)
 
 
 def test_nothing_follows_the_close_even_with_a_right_digest(tmp_path: Path) -> None:
-    forged(tmp_path, OPENED, {"kind": "closed", "records": 0}, {"kind": "record", "run": RUNS[0], "record": record(0)})
+    forged(
+        tmp_path,
+        OPENED,
+        {"kind": "closed", "records": 0, "root": NO_RECORDS},
+        {"kind": "record", "run": RUNS[0], "record": record(0)},
+    )
     assert "after the line that closed" in broken(tmp_path)
 
 
 def test_a_line_that_opens_stands_first_and_only_there(tmp_path: Path) -> None:
-    forged(tmp_path, {"kind": "closed", "prev": PLAN, "records": 0})
+    forged(tmp_path, {"kind": "closed", "prev": PLAN, "records": 0, "root": NO_RECORDS})
     assert "first.jsonl:1: closed" in broken(tmp_path)
 
 
@@ -199,3 +206,13 @@ def test_a_cycle_without_ledger_says_so(tmp_path: Path) -> None:
 
 def test_the_same_results_make_the_same_bytes(tmp_path: Path) -> None:
     assert ledger(tmp_path / "a", closed=True).read_bytes() == ledger(tmp_path / "b", closed=True).read_bytes()
+
+
+def test_a_closed_ledger_holds_one_digest_over_all_its_records(tmp_path: Path) -> None:
+    last = json.loads(ledger(tmp_path, closed=True).read_bytes().splitlines()[-1])
+    assert last["root"] == root([f"{RUNS[n]} {record(n)}".encode() for n in range(3)])
+
+
+def test_another_digest_over_the_records_is_named(tmp_path: Path) -> None:
+    forged(tmp_path, OPENED, {"kind": "closed", "records": 0, "root": record(1)})
+    assert "holds another Merkle root than that of the records before it" in broken(tmp_path)

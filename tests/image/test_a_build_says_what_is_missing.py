@@ -106,7 +106,7 @@ with workplace(1) as place:
     (place / "half").write_text("written")
     (place / "folder").mkdir()
     print(place, flush=True)
-    wait = f"trap 'echo ended > {sys.argv[1]}; exit 1' INT; while :; do sleep 0.05; done"
+    wait = f"trap 'echo ended > {sys.argv[1]}; exit 1' INT; echo > {sys.argv[1]}.ready; while :; do sleep 0.05; done"
     run(["sh", "-c", wait], {"PATH": "/usr/bin:/bin"})
 """
 
@@ -125,7 +125,11 @@ def test_a_stopped_build_ends_its_programs_and_leaves_nothing(tmp_path: Path, nu
     assert process.stdout is not None
     place = Path(process.stdout.readline().strip())
     assert place.parent == work
-    time.sleep(0.3)
+    until = time.monotonic() + 30
+    while not (tmp_path / "ended.ready").exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    time.sleep(0.3)  # Until whoever started the program waits for it.
     process.send_signal(number)
     process.wait(20)
     assert (tmp_path / "ended").read_text() == "ended\n"

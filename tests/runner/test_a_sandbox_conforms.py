@@ -341,6 +341,8 @@ def test_a_machine_whose_limits_cannot_be_tried_is_not_said_to_hold_them(sandbox
         probe(sandbox, SMALL)
 
 
+# A disk that is memory has room for as many files as the computer's memory: only its bytes are limited there.
+@pytest.mark.parametrize("sandbox", ["docker"], indirect=True)
 def test_a_disk_without_room_for_another_file_is_full(start):
     machine = start(limits=SMALL._replace(disk_bytes=4 << 20))
     status, said = shell(machine, "cd /tmp; i=0; while : > $i; do i=$((i+1)); done 2>&1; echo $i", seconds=60)

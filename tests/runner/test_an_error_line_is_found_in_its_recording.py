@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner import moments
 from runner.recorder import TERMINAL, TIMING, Recorder
 from runner.sandbox import Sandbox
+from scoring import moments
 from scoring.moments import error_moments
 from tests.runner.scripted import bench, report
 

@@ -17,6 +17,7 @@ import typer
 from archive import places, pools, records
 from archive.errors import DataError, Unfinished, printable
 from archive.reasons import Reason
+from runner.agents import adapter
 from runner.condition import condition, job_of
 from runner.cycle import Finished, run_cycle
 from runner.progress import Shown, narrator
@@ -52,8 +53,14 @@ def cycle_run(
 
 
 def chosen_for(root: Path, cycle: str, kind: Kind) -> Chosen:
-    """The sandbox for a cycle on this runner; it says on standard error which one it took and why."""
+    """The sandbox for a cycle on this runner; it says on standard error which one it took and why.
+
+    Raises ArgusicError where an agent of the cycle cannot be started.
+    """
     accepted = pools.cycle(root, cycle)
+    for name, agent in sorted(pools.agents(root).items()):
+        if name in accepted.agents:
+            adapter(agent)  # An agent that cannot be started is named before anything is.
     if kind is Kind.AUTO and len(accepted.sandboxes) == 1:
         kind = Kind(accepted.sandboxes[0])
     chosen = choose(kind, root, accepted.image)

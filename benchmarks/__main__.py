@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import attempt, groups, help_text, machine, pool, recorder, records
+from benchmarks import attempt, evidence, groups, help_text, machine, pool, recorder, records
 from benchmarks.measure import Measured
 
 
@@ -13,6 +13,7 @@ def main(names: list[str]) -> int:
     known = {
         "help": help_text,
         "attempt": attempt,
+        "evidence": evidence,
         "machine": machine,
         "recorder": recorder,
         "records": records,

@@ -31,6 +31,9 @@ COMMANDS: dict[str, dict[str, str] | str] = {
         "apply": "runner.masking.commands:evidence_apply",
         "check": "audit.cleanliness.commands:evidence_check",
         "release": "runner.commands:evidence_release",
+        "push": "audit.commands:evidence_push",
+        "fetch": "audit.commands:evidence_fetch",
+        "take-down": "audit.commands:evidence_take_down",
     },
     "verify": "audit.commands:verify",
     "audit": {

@@ -68,6 +68,14 @@ class FolderStore:
         """The file that holds `digest`, as it lies and unchecked; None where there is none."""
         return next((place for place in self._places(digest) if place.is_file()), None)
 
+    def remove(self, digest: str) -> bool:
+        """Takes `digest` away for good; whether it was there."""
+        found = [place for place in self._places(digest) if place.is_file()]
+        for place in found:
+            place.unlink()
+            atomic.sync_folder(place.parent)
+        return bool(found)
+
     def fetch(self, digest: str, target: Path, most: int = MOST_BYTES) -> bool:
         """As `Store.fetch`."""
         path = self.path(digest)

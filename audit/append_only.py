@@ -13,7 +13,7 @@ from typing import NamedTuple
 from audit.finding import Checked, Finding
 from audit.git import FILE, LINK, MODULE, PROGRAM, SPECIAL, Git, GitError, Tree
 
-FROZEN = ("results/records/", "results/releases/", "results/corrections/", "results/reviews/")
+FROZEN = ("results/records/", "results/releases/", "results/corrections/", "results/reviews/", "results/tombstones/")
 GROWING = "results/ledgers/"
 CYCLES = "pools/cycles/"
 PLAN = "/plan.json"

@@ -1,18 +1,32 @@
-"""The commands of this room: audit complete, append-only, rules, pages; verify."""
+"""The commands of this room: audit complete, append-only, rules, pages; verify; evidence push, fetch, take-down."""
 
 from __future__ import annotations
 
 import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
-from audit import append_only, complete, pages, rules
+from archive import pools
+from archive.backends import backend
+from archive.errors import DataError, Unfinished
+from archive.release_assets import ReleaseStore
+from audit import append_only, complete, pages, rules, transfer
 from audit import verify as verifying
 from audit.finding import Checked, Finding, printable
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of lines.")]
 Token = Annotated[str | None, typer.Option(envvar="GITHUB_TOKEN", show_default=False, hidden=True)]
+MOVED = {
+    "moved": "moved",
+    "there": "is there already",
+    "waits": "waits: its key may still be alive",
+    "missing": "is not whole in that store",
+}
 CycleName = Annotated[str | None, typer.Argument(help="Which cycle; all without it.", metavar="CYCLE")]
 
 
@@ -72,6 +86,63 @@ def verify(
     checked, confirmed = Checked(), list[str]()
     found = verifying.verify(ctx.obj, target, source, checked=checked, confirmed=confirmed, token=token)
     _tell(found, checked, as_json, confirmed)
+
+
+def evidence_push(
+    ctx: typer.Context,
+    cycle: str,
+    to: Annotated[str, typer.Option("--to", metavar="STORE", help="As --from of verify; not https://…")],
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Make the drafts on GitHub releases that everybody sees.")
+    ] = False,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Send the evidence of CYCLE to a store; a second time only what is not there. Exit 5 while some waits on."""
+    pools.cycle(ctx.obj, cycle)
+    target = backend(to, token)
+    if publish and not isinstance(target, ReleaseStore):
+        raise DataError(to, "", "--publish is for github:owner/repository: other stores have no drafts")
+    waits = _moving(transfer.push(ctx.obj, cycle, target), as_json)["waits"]
+    if publish and isinstance(target, ReleaseStore):
+        print(f"{_counted(target.publish(cycle), 'releases')} published", file=sys.stderr)
+    if waits:
+        raise Unfinished(f"cycle {cycle}: the evidence of {_counted(waits, 'runs')} waits for the end of a key")
+
+
+def evidence_fetch(
+    ctx: typer.Context,
+    target: Annotated[str, typer.Argument(metavar="RUN|CYCLE")],
+    source: Annotated[str, typer.Option("--from", metavar="STORE", help="As of verify.")],
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Bring the evidence of a run or a cycle from a store into this checkout; exit 1 where the store lacks some."""
+    cycle, run = verifying.named(ctx.obj, target)
+    if _moving(transfer.fetch(ctx.obj, cycle, run, backend(source, token)), as_json)["missing"]:
+        raise typer.Exit(1)
+
+
+def evidence_take_down(
+    ctx: typer.Context,
+    digest: Annotated[str, typer.Argument(help="sha256:… of one file of evidence.")],
+    reason: Annotated[str, typer.Option(help="Why, for everybody to read.")],
+) -> None:
+    """Remove one file of evidence here, for legal reasons, and leave a tombstone that says so."""
+    here = transfer.take_down(ctx.obj, digest, time.strftime("%Y-%m-%d", time.gmtime()), reason)
+    print(f"{digest}: {'removed' if here else 'was not here'}; its tombstone is in results/tombstones")
+
+
+def _moving(moved: Iterator[transfer.Moved], as_json: bool) -> Counter[str]:
+    """Prints what came of each run; how many runs came to which state."""
+    counts = Counter[str]()
+    for one in moved:
+        counts[one.state] += 1
+        if as_json:
+            print(json.dumps(one._asdict()), flush=True)
+        else:
+            print(f"{one.run[:12]}  {MOVED[one.state]}" + (f", {one.objects} files" if one.objects else ""), flush=True)
+    return counts
 
 
 def _tell(findings: list[Finding], checked: Checked, as_json: bool, confirmed: list[str] | None = None) -> None:

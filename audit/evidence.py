@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from archive.backends import parcel
@@ -28,14 +28,18 @@ Place = Path | str | None
 
 
 def evidence(
-    record: Record, store: Borrowed, checked: Checked, unchanged: dict[str, Path] | None = None
+    record: Record,
+    store: Borrowed,
+    checked: Checked,
+    unchanged: dict[str, Path] | None = None,
+    gone: Collection[str] = (),
 ) -> Iterator[tuple[Place, str]]:
     """What is wrong with the files of `record`: the file or its place in the store, or None for the record itself, and
     the problem.
 
     A valid attempt must have all of `COMPLETE`, and they must agree. Another one may lack files, or have ended while
     one was written; those that it lists are there, unchanged. Files whose bytes are right are added to `unchanged` by
-    role. Reads in constant memory.
+    role. Those of `gone` have a tombstone: they may be missing, and nothing else. Reads in constant memory.
     """
     whole = {} if unchanged is None else unchanged
     listed: set[str] = set()
@@ -47,6 +51,9 @@ def evidence(
         listed.add(item.role)
         try:
             path = store.path(wanted, item.digest)
+            if path is None and item.digest in gone:
+                checked["files taken down"] += 1
+                continue
             if path is None:
                 yield None, f"its {item.role} ({item.digest}) is not in the store"
                 continue
@@ -66,7 +73,7 @@ def evidence(
                 yield None, f"is valid without its {role}; without complete log and recording it is invalid"
         yield from _agree(whole)
         yield from _moments(record, whole)
-    yield from certified(record, wanted, store)
+    yield from certified(record, wanted, store, gone)
     yield from _report(record, whole.get("report"), "report" in listed)
 
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from archive import pools
-from archive.backends import Objects, backend
+from archive import pools, tombstones
+from archive.backends import Objects, backend, parcel
 from archive.canonical import digest
 from archive.edition import Edition
 from archive.errors import ArgusicError, DataError
@@ -17,6 +17,7 @@ from archive.places import store as embedded
 from archive.record import Record
 from archive.records import record_path
 from archive.releases import waits
+from archive.tombstones import Tombstone
 from audit.borrowed import Borrowed
 from audit.complete import compared
 from audit.derived import derived
@@ -47,9 +48,10 @@ def verify(
     words: list[str] = [] if confirmed is None else confirmed
     own = embedded(root)
     with Borrowed(backend(source, token) if source is not None else Objects(str(own.folder), own)) as store:
-        if target in pools.cycle_ids(root):
-            return _cycle(root, target, store, checked, words)
-        return _run(root, *_named(root, target), store, checked, words)
+        cycle, run = named(root, target)
+        if run is None:
+            return _cycle(root, cycle, store, checked, words)
+        return _run(root, cycle, run, store, checked, words)
 
 
 def _run(root: Path, cycle: str, run: str, store: Borrowed, checked: Checked, words: list[str]) -> list[Finding]:
@@ -94,6 +96,8 @@ def _confirmed(
     for item in (item for item in record.evidence if item is first[item.role]):
         if item.role in unchanged and _name(root, store, unchanged[item.role]) not in doubted:
             yield f"{item.role}: {item.bytes} bytes, {item.digest}"
+        elif item.role not in unchanged and not problems and (stone := tombstones.find(root, item.digest)):
+            yield f"{item.role}: taken down on {stone.day} ({stone.reason}), {item.digest}"
     if not problems:
         yield f"outcome: {record.outcome}" if record.outcome else f"{record.validity}: {record.reason}"
 
@@ -127,7 +131,12 @@ def _record(
     if waits(root, record):
         checked["runs whose evidence waits"] += 1
     else:
-        for path, problem in evidence(record, store, checked, unchanged):
+        gone: dict[str, Tombstone] = {}
+        try:
+            gone = tombstones.of(root, parcel(record).objects)
+        except ArgusicError as error:
+            yield from explained("verify", root, error)
+        for path, problem in evidence(record, store, checked, unchanged, gone):
             told = problem if path else f"run {record.run}: {problem}"
             yield Finding("verify", _name(root, store, path) if path else name, told)
     edition = editions.get(record.edition)
@@ -144,9 +153,12 @@ def _name(root: Path, store: Borrowed, path: Path | str) -> str:
     return place(root, told) if isinstance(told, Path) else told
 
 
-def _named(root: Path, target: str) -> tuple[str, str]:
-    """Cycle and run that `target` names: of a record, or of a ledger line whose record is gone."""
-    found = set()
+def named(root: Path, target: str) -> tuple[str, str | None]:
+    """Cycle and run that `target` names, of a record or of a ledger line whose record is gone; no run where it is a
+    cycle. Raises DataError where it is neither, or begins several runs."""
+    if target in pools.cycle_ids(root):
+        return target, None
+    found: set[tuple[str, str]] = set()
     if re.fullmatch(r"[0-9a-f]{4,32}", target):
         for path in (root / "results/records").glob(f"*/{target[:2]}/{target}*.json"):
             found.add((path.parent.parent.name, path.stem))

@@ -30,6 +30,8 @@ COMMANDS: dict[str, dict[str, str] | str] = {
         "mask": "runner.masking.commands:evidence_mask",
         "apply": "runner.masking.commands:evidence_apply",
         "check": "audit.cleanliness.commands:evidence_check",
+        "play": "runner.commands:play",
+        "text": "runner.commands:evidence_text",
         "release": "runner.commands:evidence_release",
         "push": "audit.commands:evidence_push",
         "fetch": "audit.commands:evidence_fetch",

@@ -1,4 +1,4 @@
-"""Commands of this room: attempt run, cycle run, cycle status, doctor, play."""
+"""Commands of this room: attempt run, cycle run, cycle status, doctor, play; evidence text, release."""
 
 from __future__ import annotations
 
@@ -154,6 +154,15 @@ def play(
 
     with recording_of(ctx.obj, run) as path:
         play_file(path, write, speed=speed, idle=idle)
+
+
+def evidence_text(ctx: typer.Context, run: str) -> None:
+    """Print the recording of RUN as plain text, without colours or anything that steers a terminal."""
+    from runner.transcript import lines
+
+    with recording_of(ctx.obj, run) as path:
+        for line in lines(path):
+            sys.stdout.write(line + "\n")
 
 
 @contextmanager

@@ -35,6 +35,7 @@ COMMANDS: dict[str, dict[str, str] | str] = {
         "release": "runner.commands:evidence_release",
         "push": "audit.commands:evidence_push",
         "fetch": "audit.commands:evidence_fetch",
+        "stamp": "audit.commands:evidence_stamp",
         "take-down": "audit.commands:evidence_take_down",
     },
     "verify": "audit.commands:verify",

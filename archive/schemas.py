@@ -25,6 +25,7 @@ from archive.record import Record
 from archive.report import Report
 from archive.source_type import SourceType
 from archive.subject import Subject
+from archive.timestamps import Stamp
 from archive.tombstones import Tombstone
 
 FOLDER = Path(__file__).resolve().parent.parent / "schemas"
@@ -48,6 +49,7 @@ DOCUMENTS: dict[str, Any] = {
     "record": Record,
     "report": Report,
     "source-type": SourceType,
+    "stamp": Stamp,
     "tombstone": Tombstone,
 }
 """Name of the schema to what it describes."""

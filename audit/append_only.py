@@ -13,7 +13,14 @@ from typing import NamedTuple
 from audit.finding import Checked, Finding
 from audit.git import FILE, LINK, MODULE, PROGRAM, SPECIAL, Git, GitError, Tree
 
-FROZEN = ("results/records/", "results/releases/", "results/corrections/", "results/reviews/", "results/tombstones/")
+FROZEN = (
+    "results/records/",
+    "results/releases/",
+    "results/corrections/",
+    "results/reviews/",
+    "results/stamps/",
+    "results/tombstones/",
+)
 GROWING = "results/ledgers/"
 CYCLES = "pools/cycles/"
 PLAN = "/plan.json"

@@ -1,4 +1,5 @@
-"""The commands of this room: audit complete, append-only, rules, pages; verify; evidence push, fetch, take-down."""
+"""The commands of this room: audit complete, append-only, rules, pages; verify; evidence push, fetch,
+take-down, stamp."""
 
 from __future__ import annotations
 
@@ -7,14 +8,18 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from archive import pools
+from archive import pools, timestamps
 from archive.backends import backend
+from archive.canonical import canonical_line
 from archive.errors import DataError, Unfinished
+from archive.ledger import Ledger
 from archive.release_assets import ReleaseStore
+from archive.web import shown
 from audit import append_only, complete, pages, rules, transfer
 from audit import verify as verifying
 from audit.finding import Checked, Finding, printable
@@ -79,12 +84,19 @@ def verify(
             "github:owner/repository; without it the checkout's own.",
         ),
     ] = None,
+    authority: Annotated[
+        Path | None,
+        typer.Option(help="PEM file with your own certificates of the authorities that stamped the ledger."),
+    ] = None,
     token: Token = None,
     as_json: Json = False,
 ) -> None:
     """Check a run or a cycle: every file against its digest, every number derived again."""
     checked, confirmed = Checked(), list[str]()
-    found = verifying.verify(ctx.obj, target, source, checked=checked, confirmed=confirmed, token=token)
+    trusted = _pem(authority) if authority else None
+    found = verifying.verify(
+        ctx.obj, target, source, checked=checked, confirmed=confirmed, token=token, authority=trusted
+    )
     _tell(found, checked, as_json, confirmed)
 
 
@@ -131,6 +143,38 @@ def evidence_take_down(
     """Remove one file of evidence here, for legal reasons, and leave a tombstone that says so."""
     here = transfer.take_down(ctx.obj, digest, time.strftime("%Y-%m-%d", time.gmtime()), reason)
     print(f"{digest}: {'removed' if here else 'was not here'}; its tombstone is in results/tombstones")
+
+
+def evidence_stamp(
+    ctx: typer.Context,
+    cycle: str,
+    tsa: Annotated[str, typer.Option(metavar="URL", help="Address of a time-stamp authority (RFC 3161).")],
+    authority: Annotated[Path, typer.Option(help="PEM file with that authority's certificates, from itself.")],
+) -> None:
+    """Have somebody else say when the closed ledger of CYCLE existed; a second time at the same one does nothing."""
+    pools.cycle(ctx.obj, cycle)
+    ledger = Ledger.read(ctx.obj, cycle)
+    if not ledger.closed:
+        raise DataError(ledger.path, "", f"is still open; close it first: argusic cycle close {cycle}")
+    head, trusted = ledger.head, _pem(authority)
+    there = [path for path, one in timestamps.each(ctx.obj, cycle) if (one.tsa, one.head) == (shown(tsa), head)]
+    if there:
+        path, done = there[0].with_suffix(".tsr"), ", is there already"
+    else:
+        line = canonical_line(ledger.lines[-1])
+        path, done = timestamps.keep(ctx.obj, cycle, line, tsa, trusted, timestamps.ask(tsa, line, trusted)), ""
+    at, by = timestamps.check(path.read_bytes(), head, trusted)
+    print(f"{path.relative_to(ctx.obj)}: {at} by {printable(by)}{done}")
+
+
+def _pem(path: Path) -> str:
+    """The text of a PEM file. Raises DataError where it holds no certificates."""
+    try:
+        text = path.read_bytes()[: timestamps.MOST_BYTES].decode("ascii")
+        timestamps.certificates(text)
+    except (UnicodeDecodeError, DataError):
+        raise DataError(path, "", "holds no certificates; give a PEM file of the authority's own") from None
+    return text
 
 
 def _moving(moved: Iterator[transfer.Moved], as_json: bool) -> Counter[str]:

@@ -26,6 +26,7 @@ from audit.finding import Checked, Finding, explained, place
 from audit.kept import held, kept
 from audit.pages import pages
 from audit.rules import rules
+from audit.stamped import stamped
 
 
 def verify(
@@ -36,9 +37,11 @@ def verify(
     checked: Checked | None = None,
     confirmed: list[str] | None = None,
     token: str | None = None,
+    authority: str | None = None,
 ) -> list[Finding]:
     """`target` is a cycle, or a run by its id or the beginning of it. `source` names a store of evidence, anybody's;
-    without one it is the checkout's own. `token` is for GitHub. What was confirmed is added to
+    without one it is the checkout's own. `token` is for GitHub, `authority`
+    the PEM text of certificates for time stamps. What was confirmed is added to
     `confirmed` in words, a line each: only what had no finding.
 
     Raises DataError where there is neither such a cycle nor such a run, or where several runs begin so, MachineError
@@ -50,7 +53,7 @@ def verify(
     with Borrowed(backend(source, token) if source is not None else Objects(str(own.folder), own)) as store:
         cycle, run = named(root, target)
         if run is None:
-            return _cycle(root, cycle, store, checked, words)
+            return _cycle(root, cycle, store, checked, words, authority)
         return _run(root, cycle, run, store, checked, words)
 
 
@@ -102,7 +105,9 @@ def _confirmed(
         yield f"outcome: {record.outcome}" if record.outcome else f"{record.validity}: {record.reason}"
 
 
-def _cycle(root: Path, cycle: str, store: Borrowed, checked: Checked, words: list[str]) -> list[Finding]:
+def _cycle(
+    root: Path, cycle: str, store: Borrowed, checked: Checked, words: list[str], authority: str | None
+) -> list[Finding]:
     made = kept(root, cycle)
     found = compared(root, cycle, made, unfinished=False, checked=checked)
     try:
@@ -111,8 +116,10 @@ def _cycle(root: Path, cycle: str, store: Borrowed, checked: Checked, words: lis
             found += _record(root, record, editions, store, checked)
             store.give_back()
         told = derived(root, cycle, made.records.values())
+        stamps = list[str]()
+        found += stamped(root, cycle, made.ledger, authority, checked, stamps)
         if not found and made.ledger:
-            words += [f"ledger: {'closed' if made.ledger.closed else 'open'}, head {made.ledger.head}", *told]
+            words += [f"ledger: {'closed' if made.ledger.closed else 'open'}, head {made.ledger.head}", *stamps, *told]
     except ArgusicError as error:
         found += explained("verify", root, error)
     return found + rules(root, cycle) + pages(root, checked=checked)

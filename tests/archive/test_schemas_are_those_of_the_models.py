@@ -46,6 +46,13 @@ def documents(root: Path) -> dict[str, list[Any]]:
     found["tombstone"] = [
         {"schema_version": 1, "digest": "sha256:" + "0" * 64, "day": "2026-12-01", "reason": "a court order"}
     ]
+    zeros = "sha256:" + "0" * 64
+    found["stamp"] = [
+        {
+            "schema_version": 1, "cycle": "first", "head": zeros, "at": "2026-12-01T00:00:00Z", "by": "CN=somebody",
+            "tsa": "https://tsa.example.org/", "response": zeros, "authority": "PEM", "fingerprints": [zeros],
+        }
+    ]  # fmt: skip
     found["report"] = [record["report"] for record in found["record"] if record["report"]]
     for name, pattern in (
         ("agent", "pools/agents/*.toml"),
@@ -65,7 +72,7 @@ def test_the_files_in_the_repository_are_current() -> None:
 
 
 def test_writing_them_again_changes_nothing_and_removes_what_is_no_document(tmp_path: Path) -> None:
-    assert len(schemas.write(tmp_path)) == len(schemas.DOCUMENTS) == 12
+    assert len(schemas.write(tmp_path)) == len(schemas.DOCUMENTS) == 13
     (tmp_path / "old.schema.json").write_text("{}")
     assert schemas.write(tmp_path) == [tmp_path / "old.schema.json"]
     assert schemas.write(tmp_path) == []

@@ -13,7 +13,7 @@ from archive.store import FolderStore, Store
 
 MOST_JSON_BYTES = 64 << 20
 """More than any manifest or certificate takes."""
-KINDS = "a folder, an https:// address or s3://bucket/prefix?endpoint=https://…"
+KINDS = "a folder, an https:// address, s3://bucket/prefix?endpoint=https://… or github:owner/repository"
 
 
 class Parcel(NamedTuple):
@@ -44,6 +44,9 @@ class Backend(Protocol):
     def fetch(self, parcel: Parcel, digest: str, target: Path) -> bool:
         """As `Store.fetch`."""
 
+    def give_back(self) -> None:
+        """Removes what is kept here of the run that was asked for last."""
+
 
 class Objects:
     """A store of single objects, as a store of runs."""
@@ -66,6 +69,9 @@ class Objects:
         """As `Store.fetch`."""
         return self.store.fetch(digest, target, parcel.objects[digest])
 
+    def give_back(self) -> None:
+        """As `Backend.give_back`: nothing is."""
+
 
 def parcel(record: Record) -> Parcel:
     """Everything that the evidence of `record` is made of."""
@@ -87,8 +93,9 @@ def local(parcel: Parcel, source: FolderStore, wanted: list[str]) -> Iterator[tu
             path.unlink()
 
 
-def backend(text: str) -> Backend:
-    """The store that `text` names, as `KINDS` says; nothing is asked of it yet. Raises DataError."""
+def backend(text: str, token: str | None = None) -> Backend:
+    """The store that `text` names, as `KINDS` says; nothing is asked of it yet. `token` is for GitHub, and goes nowhere
+    else. Raises DataError."""
     if text.startswith(("http://", "https://")):
         from archive.static import StaticStore
         from archive.web import shown
@@ -99,6 +106,10 @@ def backend(text: str) -> Backend:
 
         s3 = S3Store.at(text)
         return Objects(s3.where, s3)
-    if "://" in text or text.startswith("github:"):
+    if text.startswith("github:"):
+        from archive.release_assets import ReleaseStore
+
+        return ReleaseStore.at(text, token)
+    if "://" in text:
         raise DataError(text, "", f"is no store; give {KINDS}")
     return Objects(text, FolderStore(Path(text)))

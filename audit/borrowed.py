@@ -59,6 +59,7 @@ class Borrowed:
 
     def give_back(self) -> None:
         """Removes what was fetched."""
+        self.backend.give_back()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None

@@ -12,6 +12,7 @@ from audit import verify as verifying
 from audit.finding import Checked, Finding, printable
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of lines.")]
+Token = Annotated[str | None, typer.Option(envvar="GITHUB_TOKEN", show_default=False, hidden=True)]
 CycleName = Annotated[str | None, typer.Argument(help="Which cycle; all without it.", metavar="CYCLE")]
 
 
@@ -64,11 +65,12 @@ def verify(
             "github:owner/repository; without it the checkout's own.",
         ),
     ] = None,
+    token: Token = None,
     as_json: Json = False,
 ) -> None:
     """Check a run or a cycle: every file against its digest, every number derived again."""
     checked, confirmed = Checked(), list[str]()
-    found = verifying.verify(ctx.obj, target, source, checked=checked, confirmed=confirmed)
+    found = verifying.verify(ctx.obj, target, source, checked=checked, confirmed=confirmed, token=token)
     _tell(found, checked, as_json, confirmed)
 
 

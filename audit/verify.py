@@ -34,9 +34,10 @@ def verify(
     *,
     checked: Checked | None = None,
     confirmed: list[str] | None = None,
+    token: str | None = None,
 ) -> list[Finding]:
     """`target` is a cycle, or a run by its id or the beginning of it. `source` names a store of evidence, anybody's;
-    without one it is the checkout's own. What was confirmed is added to
+    without one it is the checkout's own. `token` is for GitHub. What was confirmed is added to
     `confirmed` in words, a line each: only what had no finding.
 
     Raises DataError where there is neither such a cycle nor such a run, or where several runs begin so, MachineError
@@ -45,7 +46,7 @@ def verify(
     checked = Checked() if checked is None else checked
     words: list[str] = [] if confirmed is None else confirmed
     own = embedded(root)
-    with Borrowed(backend(source) if source is not None else Objects(str(own.folder), own)) as store:
+    with Borrowed(backend(source, token) if source is not None else Objects(str(own.folder), own)) as store:
         if target in pools.cycle_ids(root):
             return _cycle(root, target, store, checked, words)
         return _run(root, *_named(root, target), store, checked, words)

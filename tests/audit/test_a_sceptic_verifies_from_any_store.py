@@ -12,12 +12,14 @@ import pytest
 import zstandard
 
 from archive import places
+from archive.backends import parcel
 from archive.errors import DataError, MachineError
 from archive.record import Evidence, Record
+from archive.release_assets import ReleaseStore
 from audit.finding import Checked
 from audit.verify import verify
 from tests.audit.making import certified, checkout, evidence, made, name_of, rewrite, session
-from tests.support import web_server
+from tests.support import release_server, web_server
 
 LONG = [(number * 1000, b"a line of the terminal %d\r\n" % number) for number in range(500)]
 
@@ -61,6 +63,23 @@ def test_a_whole_cycle_is_fetched_run_by_run(root: Path, tmp_path: Path) -> None
     with web_server.folder(tmp_path / "store") as address:
         found = verify(root, "first", address)
     assert [one for one in found if one.check == "verify"] == []
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_the_releases_of_a_repository_are_enough(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+    record = made(root)[0]
+    with release_server.serving() as hub:
+        store = ReleaseStore(release_server.REPOSITORY, hub.address, release_server.TOKEN)
+        store.put(parcel(record), places.FolderStore(tmp_path / "store"))
+        store.publish("first")
+        (asset,) = hub.assets.values()
+        name = f"github:{release_server.REPOSITORY}?api={hub.address}"
+        assert verify(root, record.run, name) == []
+        asset["data"] = asset["data"][:-600]
+        found = verify(root, record.run, name)
+    assert len(found) > len(record.evidence)
+    assert all("it is no bundle: there is no header at byte" in one.problem for one in found)
     assert list((tmp_path / "temporary").iterdir()) == []
 
 

@@ -29,7 +29,7 @@ from runner.journal import Journal
 from runner.machine import INSIDE, INSTRUCTIONS, REPORT, SESSION, spec
 from runner.masking import Known
 from runner.proving import proven
-from runner.recorder import Recorder
+from runner.recorder import Recorder, mend
 from runner.sandbox import PROJECT, FileRefused, Machine, Mount
 from runner.sources import FetchFailed, source
 from runner.sources.prepare import prepare
@@ -241,6 +241,8 @@ class Attempt:
     def _proven(self, checker: Checker) -> Record:
         """Masks what was recorded, has it proven clean, and stores it only then."""
         self.journal.step("mask")
+        if self.story.trouble is not None and self.story.trouble[0] is Reason.INFRA_DISK:
+            mend(self.spool, self.story.started_at)  # The recorder's files were cut off, each at another place.
         self.bundle.recorded(self.story.started_at)
         if self.story.report is not None:
             self.story.error_ms = self.bundle.moments([error.what for error in self.story.report.errors])

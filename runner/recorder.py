@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import re
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import orjson
@@ -60,15 +61,22 @@ class Recorder:
             file.flush()
 
     def close(self) -> str:
-        """Ends the files; the keyed commitment to all bytes that arrived."""
-        self._raw.close()
-        self._timing.close()
+        """Ends the files, each of them whatever becomes of the others; the keyed commitment to all bytes that arrived.
+
+        Raises OSError where the disk is full: then `mend` makes them agree.
+        """
+        with ExitStack() as last_first:
+            last_first.callback(self._end_cast)
+            last_first.callback(self._timing.close)
+            last_first.callback(self._raw.close)
+        return f"hmac-sha256:{self._arrived.hexdigest()}"
+
+    def _end_cast(self) -> None:
         if isinstance(self._cast, Cast):
-            self._cast.end(self._last_us)
-            self._events.close()
+            with self._events:
+                self._cast.end(self._last_us)
         elif not self._cast.end():
             mend(self._folder, self._started_at)
-        return f"hmac-sha256:{self._arrived.hexdigest()}"
 
 
 def cast_header(started_at: int) -> bytes:

@@ -6,6 +6,7 @@ import codecs
 import hmac
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,25 @@ def test_a_recording_cut_by_a_crash_is_mended_to_what_its_timing_proves(tmp_path
     assert len(raw) == sum(count for _, count in kept)
     assert "".join(event[2] for event in events[1:]) == codecs.decode(raw, "utf-8", "replace")
     assert lost or raw == whole
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_full_disk_leaves_no_file_of_a_recording_open_and_what_fits_is_mended(tmp_path):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(tmp_path)], check=True)
+    try:
+        recorder = Recorder(tmp_path, KEY, 7)
+        for _ in range(9):
+            recorder.feed(b"x" * 10_000)
+        with pytest.raises(OSError, match="No space left"):
+            recorder.close()
+        assert all(file.closed for file in (recorder._raw, recorder._timing, recorder._events))
+        subprocess.run(["mount", "-o", "remount,size=1m", str(tmp_path)], check=True)
+        assert mend(tmp_path, 7)
+        raw, timing, cast = files(tmp_path)
+        assert raw == b"x" * sum(count for _, count in timing)
+        assert "".join(event[2] for event in cast[1:]) == raw.decode()
+    finally:
+        subprocess.run(["umount", "-l", str(tmp_path)], check=True)
 
 
 def test_there_is_nothing_to_mend_before_the_recorder_began(tmp_path):

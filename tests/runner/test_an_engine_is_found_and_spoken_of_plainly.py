@@ -11,12 +11,13 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+from docker.errors import APIError
 
 from archive.errors import MachineError
 from runner.sandbox.bubblewrap import Bubblewrap
 from runner.sandbox.choose import Kind, choose
 from runner.sandbox.container import Docker
-from runner.sandbox.engine import connect
+from runner.sandbox.engine import connect, told
 
 
 @pytest.fixture
@@ -61,6 +62,13 @@ def test_where_nothing_listens_the_message_says_what_to_do(monkeypatch, tmp_path
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     with pytest.raises(MachineError, match="no engine listens there: install and start one, or set DOCKER_HOST"):
         connect()
+
+
+def test_an_exhausted_address_pool_is_named_with_what_to_do():
+    """Named after harnesses that counted it as the agent's failure."""
+    said = "could not find an available, non-overlapping IPv4 address pool among the defaults to assign to the network"
+    with pytest.raises(MachineError, match="its address pools are used up: docker network prune"), told("no machine"):
+        raise APIError("500 Server Error", explanation=said)
 
 
 def test_a_host_that_makes_no_sense_is_no_crash(monkeypatch):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -29,7 +32,7 @@ def docker(sandboxes, tmp_path) -> Docker:
 
 
 def counted(docker: Docker) -> dict[str, list[str]]:
-    """Everything of ours that could be left: containers of this process and of dead ones, mounts, files, folders."""
+    """Everything of ours that could be left: containers of this process and of dead ones, mounts, disks, files."""
     containers = docker.engine.containers(all=True, filters={"label": LABEL})
     mine = [one["Id"] for one in containers if one["Labels"][LABEL] == me() or not alive(one["Labels"][LABEL])]
     folder = Path(os.environ.get("TMPDIR", "/tmp"))
@@ -37,9 +40,24 @@ def counted(docker: Docker) -> dict[str, list[str]]:
     return {
         "containers": mine,
         "mounts": [place for place in mounts if place.startswith(str(docker.folder))],
+        "loops": [file for file in loops() if file.startswith(str(docker.folder))],
         "files": sorted(map(str, docker.folder.rglob("*"))) if docker.folder.exists() else [],
         "meetings": sorted(map(str, folder.glob(f"argusic-{os.getpid()}-*"))),
     }
+
+
+def loops() -> list[str]:
+    """The file behind each loop device."""
+    found = []
+    for place in Path("/sys/block").glob("loop*/loop/backing_file"):
+        with contextlib.suppress(OSError):  # Gone in the meantime.
+            found.append(place.read_text().strip())
+    return found
+
+
+def networks_and_volumes(docker: Docker) -> set[str]:
+    volumes = docker.engine.volumes()["Volumes"] or []
+    return {one["Id"] for one in docker.engine.networks()} | {one["Name"] for one in volumes}
 
 
 def settled(docker: Docker, seconds: float = 10) -> dict[str, list[str]]:
@@ -50,10 +68,12 @@ def settled(docker: Docker, seconds: float = 10) -> dict[str, list[str]]:
     return found
 
 
-NOTHING: dict[str, list[str]] = {"containers": [], "mounts": [], "files": [], "meetings": []}
+NOTHING: dict[str, list[str]] = {"containers": [], "mounts": [], "loops": [], "files": [], "meetings": []}
 
 
 def test_twenty_forced_failures_leave_nothing(docker, monkeypatch, tmp_path):
+    before = networks_and_volumes(docker)
+
     def refused(*_: object, **__: object) -> str:
         raise MachineError("refused")
 
@@ -81,6 +101,44 @@ def test_twenty_forced_failures_leave_nothing(docker, monkeypatch, tmp_path):
     for place in disks.leftovers(docker.folder):  # Of a let_go that was made to fail.
         disks.release(place)
     assert settled(docker) == NOTHING
+    assert networks_and_volumes(docker) - before == set()
+
+
+def own(folder: Path) -> dict[str, set[str]]:
+    """What this process could keep of a bubblewrap machine: its processes, open files, and what lies below `folder`."""
+    children = Path("/proc/self/task").glob("*/children")
+    mounts = (line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines())
+    return {
+        "processes": {pid for file in children for pid in file.read_text().split()},
+        "open files": {place.name for place in Path("/proc/self/fd").iterdir()},
+        "mounts": {place for place in mounts if place.startswith(str(folder))},
+        "files": set(map(str, folder.iterdir())),
+    }
+
+
+def test_twenty_forced_failures_of_the_embedded_sandbox_leave_nothing(sandboxes, monkeypatch, tmp_path):
+    embedded = sandboxes("bubblewrap")
+
+    def refused(*_: object, **__: object) -> str:
+        raise MachineError("refused")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    gc.collect()  # What earlier tests still hold goes now, not in between.
+    before = own(tmp_path)
+    for broken in (refused, lambda *_: "no machine"):
+        for _ in range(6):
+            with monkeypatch.context() as patch:
+                patch.setattr("runner.sandbox.bubblewrap.BubblewrapMachine._greet", broken)
+                with pytest.raises(MachineError):
+                    embedded.start(Spec((), ENV, SMALL, "none"))
+    for _ in range(8):
+        with pytest.raises(MachineError):
+            embedded.start(Spec((Mount(tmp_path / "no such file", "/argusic/x"),), ENV, SMALL, "none"))
+    gc.collect()
+    until = time.monotonic() + 10
+    while own(tmp_path) != before and time.monotonic() < until:
+        time.sleep(0.1)
+    assert own(tmp_path) == before
 
 
 def test_a_machine_leaves_nothing_after_its_end_and_no_name_of_its_disk_while_it_runs(docker):

@@ -77,8 +77,9 @@ def _overhead(ready: Condition, docker: Docker) -> list[Measured]:
         for measure, times in alone.items():
             times.append(measure())
     mine, bare = (median(times) for times in alone.values())
-    together = [[_four(call) for _ in range(5)] for call in (lambda: _nop(docker), lambda: _bare(docker))]
-    four, bare_four = (median(times) for times in together)
+    # By turns, so that other work on this computer falls on both.
+    together = [(_four(lambda: _nop(docker)), _four(lambda: _bare(docker))) for _ in range(TURNS)]
+    four, bare_four = (median(list(times)) for times in zip(*together, strict=True))
     return [
         Measured(
             "attempt with control-nop, up to its proof, over create, start, exec, remove",

@@ -74,6 +74,16 @@ def test_what_was_put_comes_back_the_same(store, tmp_path, data):
     assert (tmp_path / "back").read_bytes() == data
 
 
+def test_a_large_file_is_sent_in_parts_and_comes_back_the_same(store, client, tmp_path):
+    data = os.urandom(20 << 20)
+    digest = store.put(written(tmp_path, data))
+    (name,) = objects(client, store)
+    parts = client.head_object(Bucket=store.bucket, Key=name)["ETag"].strip('"').rpartition("-")[2]
+    assert int(parts) > 1
+    assert store.fetch(digest, tmp_path / "back", len(data))
+    assert (tmp_path / "back").read_bytes() == data
+
+
 def test_a_second_time_nothing_is_sent(store, client, tmp_path):
     source = written(tmp_path, b"a line of a log\n" * 1000)
     digest = store.put(source)

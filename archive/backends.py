@@ -16,6 +16,14 @@ MOST_JSON_BYTES = 64 << 20
 KINDS = "a folder, an https:// address, s3://bucket/prefix?endpoint=https://… or github:owner/repository"
 
 
+class Token(NamedTuple):
+    """What GitHub knows somebody by."""
+
+    value: str
+    api: str = "https://api.github.com"
+    """The only interface that is told it."""
+
+
 class Parcel(NamedTuple):
     """What one run keeps in a store."""
 
@@ -93,9 +101,9 @@ def local(parcel: Parcel, source: FolderStore, wanted: list[str]) -> Iterator[tu
             path.unlink()
 
 
-def backend(text: str, token: str | None = None) -> Backend:
-    """The store that `text` names, as `KINDS` says; nothing is asked of it yet. `token` is for GitHub, and goes nowhere
-    else. Raises DataError."""
+def backend(text: str, token: Token | None = None) -> Backend:
+    """The store that `text` names, as `KINDS` says; nothing is asked of it yet. `token` goes to the interface that it
+    is for, and nowhere else. Raises DataError."""
     if text.startswith(("http://", "https://")):
         from archive.static import StaticStore
         from archive.web import shown

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, quote, urlsplit
 
 from archive import bundle
-from archive.backends import Parcel
+from archive.backends import Parcel, Token
 from archive.errors import DataError
 from archive.packing import Damaged, whole
 from archive.store import FolderStore, file_digest
@@ -63,16 +63,17 @@ class ReleaseStore:
         self._held: tuple[str, Path, dict[str, bundle.Member]] | None = None
 
     @classmethod
-    def at(cls, text: str, token: str | None = None) -> ReleaseStore:
+    def at(cls, text: str, token: Token | None = None) -> ReleaseStore:
         """The store of an address such as github:owner/repository; ?api=https://host/api/v3 for another host than
-        github.com. Raises DataError."""
+        github.com. An interface that `token` is not for is asked without it. Raises DataError."""
         name, _, query = text.removeprefix("github:").partition("?")
         options = parse_qs(query, keep_blank_values=True)
         api = options.pop("api", [API])[0]
         words = r"(?!\.{1,2}(?:/|$))[A-Za-z0-9_.-]{1,100}"
         if options or not re.fullmatch(rf"{words}/{words}", name) or not re.match(r"https?://[^/?#@]+", api):
             raise DataError(text, "", FORM)
-        return cls(name, api, token)
+        mine = token is not None and token.api.rstrip("/") == api.rstrip("/")
+        return cls(name, api, token.value if token and mine else None)
 
     def has(self, parcel: Parcel) -> bool:
         """As `Backend.has`."""

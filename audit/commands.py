@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from archive import pools, timestamps
-from archive.backends import backend
+from archive.backends import Token, backend
 from archive.canonical import canonical_line
 from archive.errors import DataError, Unfinished
 from archive.ledger import Ledger
@@ -25,7 +25,9 @@ from audit import verify as verifying
 from audit.finding import Checked, Finding, printable
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of lines.")]
-Token = Annotated[str | None, typer.Option(envvar="GITHUB_TOKEN", show_default=False, hidden=True)]
+TokenValue = Annotated[str | None, typer.Option("--token", envvar="GITHUB_TOKEN", hidden=True)]
+Api = Annotated[str, typer.Option("--api", envvar="GITHUB_API_URL", hidden=True)]
+GITHUB = Token("").api
 MOVED = {
     "moved": "moved",
     "there": "is there already",
@@ -88,14 +90,15 @@ def verify(
         Path | None,
         typer.Option(help="PEM file with your own certificates of the authorities that stamped the ledger."),
     ] = None,
-    token: Token = None,
+    token: TokenValue = None,
+    api: Api = GITHUB,
     as_json: Json = False,
 ) -> None:
     """Check a run or a cycle: every file against its digest, every number derived again."""
     checked, confirmed = Checked(), list[str]()
     trusted = _pem(authority) if authority else None
     found = verifying.verify(
-        ctx.obj, target, source, checked=checked, confirmed=confirmed, token=token, authority=trusted
+        ctx.obj, target, source, checked=checked, confirmed=confirmed, token=_token(token, api), authority=trusted
     )
     _tell(found, checked, as_json, confirmed)
 
@@ -107,12 +110,13 @@ def evidence_push(
     publish: Annotated[
         bool, typer.Option("--publish", help="Make the drafts on GitHub releases that everybody sees.")
     ] = False,
-    token: Token = None,
+    token: TokenValue = None,
+    api: Api = GITHUB,
     as_json: Json = False,
 ) -> None:
     """Send the evidence of CYCLE to a store; a second time only what is not there. Exit 5 while some waits on."""
     pools.cycle(ctx.obj, cycle)
-    target = backend(to, token)
+    target = backend(to, _token(token, api))
     if publish and not isinstance(target, ReleaseStore):
         raise DataError(to, "", "--publish is for github:owner/repository: other stores have no drafts")
     waits = _moving(transfer.push(ctx.obj, cycle, target), as_json)["waits"]
@@ -126,12 +130,13 @@ def evidence_fetch(
     ctx: typer.Context,
     target: Annotated[str, typer.Argument(metavar="RUN|CYCLE")],
     source: Annotated[str, typer.Option("--from", metavar="STORE", help="As of verify.")],
-    token: Token = None,
+    token: TokenValue = None,
+    api: Api = GITHUB,
     as_json: Json = False,
 ) -> None:
     """Bring the evidence of a run or a cycle from a store into this checkout; exit 1 where the store lacks some."""
     cycle, run = verifying.named(ctx.obj, target)
-    if _moving(transfer.fetch(ctx.obj, cycle, run, backend(source, token)), as_json)["missing"]:
+    if _moving(transfer.fetch(ctx.obj, cycle, run, backend(source, _token(token, api))), as_json)["missing"]:
         raise typer.Exit(1)
 
 
@@ -165,6 +170,10 @@ def evidence_stamp(
         path, done = timestamps.keep(ctx.obj, cycle, line, tsa, trusted, timestamps.ask(tsa, line, trusted)), ""
     at, by = timestamps.check(path.read_bytes(), head, trusted)
     print(f"{path.relative_to(ctx.obj)}: {at} by {printable(by)}{done}")
+
+
+def _token(value: str | None, api: str) -> Token | None:
+    return Token(value, api) if value else None
 
 
 def _pem(path: Path) -> str:

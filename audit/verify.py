@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from archive import pools, tombstones
-from archive.backends import Objects, backend, parcel
+from archive.backends import Objects, Token, backend, parcel
 from archive.canonical import digest
 from archive.edition import Edition
 from archive.errors import ArgusicError, DataError
@@ -36,7 +36,7 @@ def verify(
     *,
     checked: Checked | None = None,
     confirmed: list[str] | None = None,
-    token: str | None = None,
+    token: Token | None = None,
     authority: str | None = None,
 ) -> list[Finding]:
     """`target` is a cycle, or a run by its id or the beginning of it. `source` names a store of evidence, anybody's;

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from archive import bundle, release_assets
-from archive.backends import Parcel, backend
+from archive.backends import Parcel, Token, backend
 from archive.errors import ArgusicError, DataError
 from archive.packing import Damaged, object_name
 from archive.release_assets import ReleaseStore
@@ -154,6 +154,14 @@ def test_the_token_stays_with_the_host_that_it_is_for(hub, source, tmp_path):
     store(hub).put(wanted, source)
     assert fetched(store(hub), wanted, tmp_path) == list(FILES)
     assert hub.told == [None]
+
+
+@pytest.mark.parametrize("theirs", [True, False])
+def test_another_interface_than_the_tokens_own_never_sees_it(hub, source, tmp_path, theirs):
+    wanted = parcel(source, tmp_path)
+    store(hub).put(wanted, source)
+    token = Token(TOKEN, hub.address) if theirs else Token(TOKEN)
+    assert backend(f"github:{REPOSITORY}?api={hub.address}", token).has(wanted) is theirs
 
 
 def test_an_upload_address_on_another_host_is_not_followed(hub, source, tmp_path):

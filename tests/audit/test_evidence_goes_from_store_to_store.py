@@ -107,6 +107,7 @@ def test_a_cycle_goes_to_releases_and_is_published(root: Path, monkeypatch: pyte
     monkeypatch.setenv("GITHUB_TOKEN", release_server.TOKEN)
     run = made(root)[0].run
     with release_server.serving() as hub:
+        monkeypatch.setenv("GITHUB_API_URL", hub.address)
         name = f"github:{release_server.REPOSITORY}?api={hub.address}"
         assert invoke(root, "push", "first", "--to", name)[0] == 0
         assert [one["draft"] for one in hub.releases] == [True]

@@ -30,11 +30,14 @@ _ARMOUR = re.compile(rb"-+(BEGIN|END) [A-Z0-9 ]+-+")
 def told(source: BinaryIO) -> list[str]:
     """The values on `source`, JSON strings or plain, one a line, until the empty line that ends the list.
 
-    Raises Unusable without that line: the list is cut off, and a check against half of it would prove nothing.
+    Raises Unusable without that line: the list is cut off, and a check against half of it would prove nothing. For the
+    same reason nothing may follow that line, and no value may be one of which nothing would be searched.
     """
     values: list[str] = []
     for number, line in enumerate(iter(source.readline, b""), 1):
         if line in (b"\n", b"\r\n"):
+            if source.read(1):
+                raise Unusable(f"the list of known values goes on after its end in line {number}; nothing was checked")
             return values
         try:
             text = line.decode("utf-8").rstrip("\r\n")
@@ -43,6 +46,8 @@ def told(source: BinaryIO) -> list[str]:
             raise Unusable(f"line {number} of the known values is no JSON string") from None
         if not isinstance(value, str) or len(value) < SHORTEST:
             raise Unusable(f"line {number} of the known values is shorter than {SHORTEST} characters")
+        if not _grams(value.encode("utf-8", "surrogatepass")):
+            raise Unusable(f"line {number} of the known values holds nothing that could be searched")
         values.append(value)
     raise Unusable("the list of known values does not end with an empty line; nothing was checked")
 

@@ -81,6 +81,27 @@ def test_a_list_that_cannot_be_read_checks_nothing(folder: Path, told: bytes) ->
     assert "line 1 of the known values" in message
 
 
+@pytest.mark.parametrize(
+    ("told", "problem"),
+    [
+        (b"some-other-value\n\n" + KNOWN, "goes on after its end in line 2"),
+        (b"z" * 40 + b"\n" + KNOWN, "line 1 of the known values holds nothing that could be searched"),
+    ],
+)
+def test_a_list_of_which_not_all_would_be_searched_checks_nothing(folder: Path, told: bytes, problem: str) -> None:
+    status, _, message = answer(folder, told)
+    assert (status, problem in message) == (2, True)
+    assert not (folder / "certificate.json").exists()
+
+
+def test_an_empty_line_in_the_file_of_known_values_hides_none(folder: Path, tmp_path: Path) -> None:
+    known = tmp_path / "known"
+    known.write_text(f"some-other-value\n\n  \n{PLAIN}\n")
+    (folder / "a.txt").write_text(PLAIN)
+    command = [sys.executable, "argusic.py", "evidence", "check", "--known", str(known), str(folder)]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 3
+
+
 def test_plain_lines_are_values_too(folder: Path) -> None:
     (folder / "a.txt").write_text(PLAIN)
     assert answer(folder, PLAIN.encode() + b"\n\n")[0] == 3

@@ -12,6 +12,7 @@ from audit.cleanliness import keymaterial, scanner
 from audit.cleanliness.doubt import Doubt, Incomplete, Unusable
 from audit.cleanliness.known import Fragments
 from audit.cleanliness.shapes import Shapes
+from audit.cleanliness.squeeze import letters
 from audit.cleanliness.views import File, Form, Sight
 
 CERTIFICATE = "certificate.json"
@@ -42,7 +43,7 @@ def check(given: dict[str, bytes], fragments: Fragments, shapes: Shapes) -> Cert
         except Incomplete as problem:
             doubts.append(Doubt(name, problem.view, problem.args[0]))
             # What cannot be read as a recording is looked at as text all the same: every reason is to be known.
-            read.append(File(f"{name}.text", data, hiding=fragments.known > 0))
+            read.append(File(name, data, hiding=fragments.known > 0, as_text=True))
     names = list(given)
     beside: scanner.Scan | None = None
     try:
@@ -91,9 +92,11 @@ def look(name: str, file: File, fragments: Fragments, shapes: Shapes) -> tuple[l
 
 def _seen(sight: Sight, fragments: Fragments, shapes: Shapes) -> list[str]:
     reasons = []
-    if fragments.inside(sight.seen, sight.tight):
+    if fragments.inside(sight.seen, sight.spelling) or (
+        sight.rubbish and fragments.inside(letters(sight.seen), "letters")
+    ):
         reasons.append("a known value, or twelve characters of one")
-    if kind := shapes.inside(sight.seen, sight.tight):
+    if sight.spelling != "letters" and (kind := shapes.inside(sight.seen, sight.spelling == "squeezed")):
         reasons.append(f"a {kind}" if kind[0] not in "aeiou" else f"an {kind}")
     if sight.rubbish and (kind := keymaterial.binary(sight.seen)):
         reasons.append(kind)

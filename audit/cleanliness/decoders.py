@@ -37,12 +37,18 @@ _ESCAPE = re.compile(
     r"%([0-9A-Fa-f]{2})"
     r"|\\\\*(?:u\{?|x|U000)([0-9A-Fa-f]{2,5})\}?"
     r"|\\\\*([0-3][0-7]{2})"
-    r"|(&(?:#\d{1,6}|#[xX][0-9A-Fa-f]{1,5}|[a-z]{2,4});)"
+    r"|(&(?:#\d{1,6};?|#[xX][0-9A-Fa-f]{1,5};?|[a-z]{2,4};))"
     r"|\\\\*([nrt])"
     r"|\\\\*([\"'/\\])"
 )
 _QUOTED = re.compile(r"=(?:([0-9A-F]{2})|(?<=[^=\s]=)\r?\n)")
 _NUMBERS = re.compile(r"\d{1,3}(?:[\s,;]+\d{1,3}){11,}")
+_WORDS = re.compile(
+    r"\b(?:([01][0-7]{5}(?:\s+[01][0-7]{5}){5,})|([0-9a-f]{8}(?:\s+[0-9a-f]{8}){2,})|([0-9a-f]{16}(?:\s+[0-9a-f]{16})+))\b"
+)
+"""Words of two, four and eight bytes, as od writes them."""
+_NIBBLES = bytes((value & 15) << 4 | value >> 4 for value in range(256))
+"""Digits read backwards: the bytes are searched backwards too."""
 _BLOB_SIZE = 64
 _PACKED = re.compile(rb"\x1f\x8b\x08|x[\x01\x5e\x9c\xda]|\x28\xb5\x2f\xfd|\xfd7zXZ\x00|BZh[1-9]1AY&SY")
 
@@ -61,6 +67,8 @@ class Decoded:
         """All that can be decoded from `text`. Raises Incomplete beyond a limit."""
         tight = squeezed(text)
         yield tight.translate(_ROT13)
+        if depth > 1:
+            yield tight
         readable: list[str] = list(_unescaped(text))
         for plain in readable:
             yield plain.encode("utf-8", "surrogatepass")
@@ -79,6 +87,12 @@ class Decoded:
             yield from self.of(inner, depth + 1)
         elif any(_means(blob) for blob in self._blobs.inside(squeezed(inner))):
             raise Incomplete("decoded", f"something is encoded more than {DEPTH} times")
+
+    def of_packed(self, data: bytes) -> Iterator[bytes]:
+        """What compressed pieces in a file hold, and all that can be decoded from that."""
+        for piece in self.unpacked(data):
+            yield piece
+            yield from self.of(stripped(piece.decode("utf-8", "replace")), 2)
 
     def unpacked(self, data: bytes) -> Iterator[bytes]:
         """What compressed pieces in `data` hold, as far as they can be unfolded."""
@@ -101,8 +115,15 @@ class Decoded:
         for at in range(2):
             decoded = binascii.unhexlify(digits[at : at + (len(digits) - at) // 2 * 2])
             yield decoded
+            yield decoded.translate(_NIBBLES)
             for odd in range(2):
-                yield _swapped(decoded[odd:])
+                yield _swapped(decoded[odd:], 2)
+        for match in _WORDS.finditer(text):
+            octal, *wide = match.groups()
+            if octal:
+                yield b"".join(int(word, 8).to_bytes(2, "little") for word in octal.split())
+            for size, words in zip((4, 8), wide, strict=True):
+                yield _swapped(bytes.fromhex(words), size) if words else b""
         pieces = self._base32.inside(tight)
         pieces += [run.upper().encode() for run in _SMALL_BASE32.findall(text) if not run.isalpha()]
         for at in range(8) if pieces else ():
@@ -142,11 +163,13 @@ def _quoted(match: re.Match[str]) -> str:
     return chr(int(match[1], 16)) if match[1] else ""
 
 
-def _swapped(data: bytes) -> bytes:
-    """Words of two bytes turned round, as od shows them."""
-    whole = bytearray(data[: len(data) // 2 * 2])
-    whole[::2], whole[1::2] = whole[1::2], whole[::2]
-    return bytes(whole)
+def _swapped(data: bytes, size: int) -> bytes:
+    """Words of `size` bytes turned round, as od shows them."""
+    whole = data[: len(data) // size * size]
+    turned = bytearray(len(whole))
+    for at in range(size):
+        turned[at::size] = whole[size - 1 - at :: size]
+    return bytes(turned)
 
 
 def _means(blob: bytes) -> bool:

@@ -12,10 +12,13 @@ import json
 import random
 import re
 from collections.abc import Iterable
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from audit.cleanliness.doubt import Unusable
-from audit.cleanliness.squeeze import squeezed
+from audit.cleanliness.squeeze import letters, squeezed
+
+Spelling = Literal["exact", "squeezed", "letters"]
+"""How the bytes of a view are written: as they are, squeezed and in lower case, or letters and digits alone."""
 
 GRAM = 12
 SHORTEST = 8
@@ -53,13 +56,13 @@ def told(source: BinaryIO) -> list[str]:
 
 
 class Fragments:
-    """What is searched for. `exact` fragments are those of the values as they are, `squeezed` ones as views squeeze."""
+    """What is searched for, for each spelling in which a view can be; letters and digits backwards too."""
 
     def __init__(self, values: Iterable[str]) -> None:
         order = list(range(256))
         random.SystemRandom().shuffle(order)
         self._disguise = bytes(order)
-        exact, tight, self.known = set[bytes](), set[bytes](), 0
+        exact, tight, alone, self.known = set[bytes](), set[bytes](), set[bytes](), 0
         for value in values:
             self.known += 1
             lines = [value, *(line for line in value.splitlines() if line != value and len(line) >= SHORTEST_LINE)]
@@ -69,12 +72,18 @@ class Fragments:
                 # Short lines of a longer value are common words once nothing separates words any more.
                 if line is value or len(small) >= GRAM:
                     tight |= _grams(small)
-        self._exact, self._squeezed = self._searcher(exact), self._searcher(tight)
+                # Fewer letters than a fragment would be found in words.
+                if len(only := letters(small)) >= GRAM:
+                    alone |= _grams(only) | {gram[::-1] for gram in _grams(only)}
+        self._searchers: dict[Spelling, _Searcher | None] = {
+            "exact": self._searcher(exact),
+            "squeezed": self._searcher(tight),
+            "letters": self._searcher(alone),
+        }
 
-    def inside(self, view: bytes, tight: bool = False) -> bool:
-        """Whether any fragment is in `view`; `tight` where the view is squeezed and in lower case."""
-        searcher = self._squeezed if tight else self._exact
-        if searcher is None:
+    def inside(self, view: bytes, spelling: Spelling = "exact") -> bool:
+        """Whether any fragment is in `view`, which is written in that spelling."""
+        if (searcher := self._searchers[spelling]) is None:
             return False
         found: list[int] = []
         searcher.scan(view.translate(self._disguise), match_event_handler=lambda *_: found.append(1))
@@ -101,5 +110,5 @@ def _grams(value: bytes) -> set[bytes]:
     if _ARMOUR.fullmatch(value) or len(value) < SHORTEST_LINE:
         return set()
     grams = {value[at : at + GRAM] for at in range(max(1, len(value) - GRAM + 1))}
-    folded = [prefix.lower() for prefix in PUBLIC]
-    return {gram for gram in grams if len(set(gram)) > 1 and not any(gram.lower() in prefix for prefix in folded)}
+    public = [known for prefix in PUBLIC for known in (prefix.lower(), letters(prefix))]
+    return {gram for gram in grams if len(set(gram)) > 1 and not any(gram.lower() in one for one in public)}

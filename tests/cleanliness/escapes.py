@@ -71,6 +71,11 @@ def _words(part: bytes) -> list[str]:
     return [f"{int.from_bytes(part[i : i + 2], 'little'):04x}" for i in range(0, len(part), 2)]
 
 
+def _wide(part: bytes, size: int) -> list[str]:
+    words = [part[i : i + size].ljust(size, b"\0") for i in range(0, len(part), size)]
+    return [f"{int.from_bytes(word, 'little'):0{2 * size}x}" for word in words]
+
+
 def _columns(s: str) -> str:
     odd = "".join(f"\x1b[10;{at}H{c}" for at, c in enumerate(s, 1) if at % 2)
     return odd + "".join(f"\x1b[10;{at}H{c}" for at, c in enumerate(s, 1) if not at % 2)
@@ -176,6 +181,28 @@ ESCAPES: dict[str, Rows] = {
     "45 in an address": lambda s: cast(f"https://user:{s}@git.example/a.git"),
     "47 rot13": lambda s: cast(codecs.encode(s, "rot13") + (s[3:15] if s.isdigit() else "")),
     "47 backwards": lambda s: cast(s[::-1]),
+    "16 base64 backwards in it": lambda s: cast(_b64(s[::-1])),
+    "16 base64 of it with spaces": lambda s: cast(_b64(" ".join(s))),
+    "16 base64 of it in colours": lambda s: cast(_b64("".join(f"\x1b[3{i % 8}m{c}" for i, c in enumerate(s)))),
+    "16 base64 of it in lines": lambda s: cast(_b64(_wrapped(s, 9, "\n"))),
+    "16 base64 of UTF-16": lambda s: cast(base64.b64encode(s.encode("utf-16-le")).decode()),
+    "20 hexadecimal backwards": lambda s: cast(s.encode().hex()[::-1]),
+    "21 od": lambda s: cast(_od(s, lambda part: [f"{int(word, 16):06o}" for word in _words(part)])),
+    "21 od -t x4": lambda s: cast(_od(s, lambda part: _wide(part, 4))),
+    "21 od -t x8": lambda s: cast(_od(s, lambda part: _wide(part, 8))),
+    "22 a list of characters": lambda s: cast(str(list(s))),
+    "22 groups": lambda s: cast("-".join(s[i : i + 4] for i in range(0, len(s), 4))),
+    "22 arrows between": lambda s: cast("\u2192".join(s)),
+    "22 invisible characters": lambda s: cast("".join(chr(0xE0000 + ord(c)) for c in s)),
+    "22 joined in a program": lambda s: cast("'" + "' + '".join(s[i : i + 5] for i in range(0, len(s), 5)) + "'"),
+    "22 escapes that swallow": lambda s: cast("\x1b[".join(s[:30])),
+    "26 HTML without its end": lambda s: cast("".join(f"&#{ord(c)} " for c in s)),
+    "40 numbers in the header": lambda s: cast(header={"n": list(s.encode())}),
+    "40 a key twice in the header": lambda s: cast().replace(
+        b'"version": 2',
+        ('"title": "' + "".join(f"\\u{ord(c):04X}" for c in s) + '", "title": "x", "version": 2').encode(),
+    ),
+    "47 rot13, upper case": lambda s: cast(codecs.encode(s, "rot13").upper()),
     "26 HTML around it": lambda s: cast("&quot;" + html.escape(s) + "&quot;"),
 }
 """Name, beginning with its number in the list of known escapes, to the recording of a value."""

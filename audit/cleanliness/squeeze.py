@@ -23,7 +23,7 @@ def squeezed(text: str) -> bytes:
     """`text` in compatibility form (full-width letters are letters) without white space, quotes, drawn lines and
     whatever has no width; UTF-8."""
     if not text.isascii():
-        if max(text) >= "\U000e0000":
+        if b"\xf3\xa0" in text.encode("utf-8", "surrogatepass"):
             text = text.translate(_TAGS)
         text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)))
     return text.encode("utf-8", "surrogatepass").translate(None, _BETWEEN)

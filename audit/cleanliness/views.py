@@ -81,6 +81,7 @@ class File:
 
     def _text(self, text: str, decode: bool = True) -> Iterator[Sight]:
         yield Sight("joined", _bytes(text))
+        text = escapes.mended(text)
         carried = escapes.payloads(text)
         yield Sight("payloads", _bytes(carried))
         if self.hiding and escapes.draws_pictures(text):

@@ -76,6 +76,15 @@ def _wide(part: bytes, size: int) -> list[str]:
     return [f"{int.from_bytes(word, 'little'):0{2 * size}x}" for word in words]
 
 
+def _mixed(s: str) -> list[tuple[int, str]]:
+    return sorted(enumerate(s), key=lambda one: one[0] % 3)
+
+
+def _every(s: str, first: int, row: int, column: int = 0) -> str:
+    """Every second character in its place."""
+    return "".join(f"\x1b[{row};{column + at + 1}H{s[at]}" for at in range(first, len(s), 2))
+
+
 def _columns(s: str) -> str:
     odd = "".join(f"\x1b[10;{at}H{c}" for at, c in enumerate(s, 1) if at % 2)
     return odd + "".join(f"\x1b[10;{at}H{c}" for at, c in enumerate(s, 1) if not at % 2)
@@ -105,6 +114,19 @@ ESCAPES: dict[str, Rows] = {
     ),
     "13 odd and even columns": lambda s: cast(_columns(s)),
     "13 odd and even columns, then cleared": lambda s: cast(_columns(s), "\x1b[2J\x1b[H"),
+    "12 below the top of a region": lambda s: cast(
+        "\x1b[5;20r\x1b[?6h" + _every(s, 0, 3), "\x1b[?6l" + _every(s, 1, 7)
+    ),
+    "12 tab stops": lambda s: cast(
+        "\x1b[3g" + "".join(f"\x1b[{at}G\x1bH" for at in range(1, len(s) + 1)) + "\r" + "\t".join(s[::2]),
+        "\r\t" + "\t".join(s[1::2]),
+    ),
+    "12 tabs backwards": lambda s: cast("".join(f"\x1b[120G\x1b[20Z\x1b[{at}C{c}" for at, c in _mixed(s) if at)),
+    "12 a wider terminal": lambda s: cast(("r", "200x50"), _every(s, 0, 45, 120), _every(s, 1, 45, 120)),
+    "12 a sequence torn by a line feed": lambda s: cast("\x1b[1\n;3m".join(s)),
+    "13 a rectangle copied": lambda s: cast("\x1b[5;1;5;9;1;10;1;1$v"),
+    "13 a terminal made wider by a program": lambda s: cast("\x1b[8;50;200t"),
+    "13 columns taken out": lambda s: cast("\x1b[2'~"),
     "14 erased": lambda s: cast(f"{s}\r\x1b[2K"),
     "15 alternate screen": lambda s: cast(f"\x1b[?1049h\x1b[H{s}\x1b[?1049l"),
     "15 cursor on the alternate screen": lambda s: cast("\x1b[?1049h", _columns(s), "\x1b[?1049l"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -10,12 +11,13 @@ from archive.canonical import digest
 from archive.certificate import Certificate, Scanner, Served, View
 from audit.cleanliness import keymaterial, scanner
 from audit.cleanliness.doubt import Doubt, Incomplete, Unusable
-from audit.cleanliness.known import Fragments
+from audit.cleanliness.known import Fragments, Spelling
 from audit.cleanliness.shapes import Shapes
 from audit.cleanliness.squeeze import letters
 from audit.cleanliness.views import File, Form, Sight
 
 CERTIFICATE = "certificate.json"
+_NAME = re.compile(r"[\x21-\x7e]{1,255}")
 ROOM = Path(__file__).resolve().parent
 
 
@@ -27,8 +29,14 @@ def files(folder: Path) -> dict[str, bytes]:
     for path in sorted(folder.iterdir()):
         if path.is_symlink() or not path.is_file():
             raise Unusable(f"{path.name} is no file")
-        if path.name != CERTIFICATE:
+        if not _NAME.fullmatch(path.name):
+            raise Unusable("a file has a name that no certificate can hold")
+        if path.name == CERTIFICATE:
+            continue
+        try:
             found[path.name] = path.read_bytes()
+        except PermissionError:
+            raise Unusable(f"{path.name} cannot be read") from None
     if not found:
         raise Unusable(f"{folder} is empty")
     return found
@@ -37,6 +45,9 @@ def files(folder: Path) -> dict[str, bytes]:
 def check(given: dict[str, bytes], fragments: Fragments, shapes: Shapes) -> Certificate | list[Doubt]:
     """The certificate of the files `given`, by name, or every reason why there is none. Raises OSError."""
     doubts, served, read = list[Doubt](), list[Served](), list[File]()
+    for name in given:
+        if any(_seen(Sight("name", text, spelling), fragments, shapes) for text, spelling in _spellings(name)):
+            return [Doubt(".", "name", "the name of a file holds a value or a token")]
     for name, data in given.items():
         try:
             read.append(File(name, data, hiding=fragments.known > 0))
@@ -101,6 +112,10 @@ def _seen(sight: Sight, fragments: Fragments, shapes: Shapes) -> list[str]:
     if sight.rubbish and (kind := keymaterial.binary(sight.seen)):
         reasons.append(kind)
     return reasons
+
+
+def _spellings(name: str) -> tuple[tuple[bytes, Spelling], ...]:
+    return (name.encode(), "exact"), (letters(name.encode()), "letters")
 
 
 def _scanned(file: File) -> list[tuple[str, bytes]]:

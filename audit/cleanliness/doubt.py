@@ -21,5 +21,9 @@ class Incomplete(Exception):
         super().__init__(reason)
 
 
+class Late(Exception):
+    """The check takes longer than it may. Not Incomplete: nothing goes on with the next file."""
+
+
 class Unusable(Exception):
     """What was given is no folder of files or no complete list of values."""

@@ -12,7 +12,7 @@ import pytest
 
 from archive.certificate import Certificate
 from audit.cleanliness import __main__ as process
-from audit.cleanliness import scanner
+from audit.cleanliness import deadline, scanner, views
 from tests.cleanliness.escapes import PLAIN, SECRETS, _b64, archive, cast
 
 ROOT = Path(__file__).parents[2]
@@ -189,6 +189,49 @@ def test_a_folder_must_hold_files_and_nothing_else(folder: Path, tmp_path: Path)
     assert answer(tmp_path / "none")[0] == 2
     (folder / "link").symlink_to("log.jsonl")
     assert answer(folder)[0] == 2
+
+
+def test_a_name_is_read_too(folder: Path) -> None:
+    (folder / f"{PLAIN}.txt").write_text("x")
+    assert answer(folder)[1] == [{"file": ".", "view": "name", "reason": "the name of a file holds a value or a token"}]
+
+
+def test_a_name_that_no_certificate_can_hold_is_no_input(folder: Path) -> None:
+    (folder / "a b.txt").write_text("x")
+    assert answer(folder)[0] == 2
+
+
+def test_a_file_that_cannot_be_read_is_no_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    assert answer(folder) == (2, [], "log.jsonl cannot be read\n")
+
+
+def test_a_check_that_breaks_off_withholds_and_says_nothing_of_what_it_saw(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "recording.cast").write_bytes(cast(PLAIN))
+
+    def broken(text: str) -> str:
+        raise ValueError(text)
+
+    monkeypatch.setattr(views.escapes, "mended", broken)
+    status, doubts, message = answer(folder)
+    assert (status, message) == (3, "")
+    assert [(one["file"], one["view"]) for one in doubts] == [(".", "all")]
+    assert doubts[0]["reason"].startswith("the check broke off: ValueError in test_a_folder")
+
+
+def test_a_check_that_takes_too_long_withholds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(_: str) -> str:
+        while True:
+            pass
+
+    monkeypatch.setattr(views.escapes, "mended", endless)
+    monkeypatch.setattr(deadline, "AT_LEAST", 0.5)
+    assert answer(folder)[1] == [{"file": ".", "view": "all", "reason": "takes longer than a check may"}]
 
 
 def test_no_room_is_no_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

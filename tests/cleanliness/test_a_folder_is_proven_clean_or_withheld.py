@@ -135,6 +135,14 @@ def test_the_scanner_finds_what_we_do_not(folder: Path) -> None:
     assert "rubygems" in doubts[0]["reason"]
 
 
+@pytest.mark.parametrize("begins", [b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04" + bytes(30), b"\x1f\x8b\x08\0", bytes(9)])
+def test_no_beginning_of_a_file_blinds_the_scanner(folder: Path, begins: bytes) -> None:
+    (folder / "a.txt").write_bytes(begins)
+    assert answer(folder)[0] == 0
+    (folder / "b.txt").write_text("rubygems" + "_" + SECRETS["hex"][:48])
+    assert {one["file"] for one in answer(folder)[1]} >= {"b.txt"}
+
+
 def test_a_bomb_withholds(folder: Path) -> None:
     (folder / "recording.cast").write_bytes(cast(_b64(archive(40 << 20))))
     status, doubts, _ = answer(folder)

@@ -17,7 +17,7 @@ from archive.certificate import Certificate
 from audit.cleanliness import scanner
 from audit.cleanliness.check import CERTIFICATE, check, files
 from audit.cleanliness.deadline import deadline
-from audit.cleanliness.doubt import Doubt, Late, Unusable
+from audit.cleanliness.doubt import Doubt, Unusable, failed
 from audit.cleanliness.known import Fragments, told
 from audit.cleanliness.shapes import Shapes
 
@@ -55,17 +55,6 @@ def main(arguments: list[str], source: BinaryIO, out: TextIO, trouble: TextIO) -
         print(json.dumps({"withheld": [one._asdict() for one in doubts]}), file=out)
         return WITHHELD
     return CLEAN
-
-
-def failed(error: Exception) -> str:
-    """That a check came to no end, and where: never what the error says, which can hold what was looked at."""
-    if isinstance(error, Late):
-        return "takes longer than a check may"
-    at = error.__traceback__
-    while at and at.tb_next:
-        at = at.tb_next
-    where = f" in {Path(at.tb_frame.f_code.co_filename).name} line {at.tb_lineno}" if at else ""
-    return f"the check broke off: {type(error).__name__}{where}"
 
 
 def proven(folder: Path, fragments: Fragments, shapes: Shapes) -> tuple[dict[str, bytes], Certificate | list[Doubt]]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from audit.cleanliness.doubt import Incomplete
 from audit.cleanliness.escapes import stripped
-from audit.cleanliness.runs import runs
+from audit.cleanliness.runs import anywhere, runs
 from audit.cleanliness.squeeze import squeezed
 
 DEPTH = 3
@@ -29,7 +29,6 @@ _PIECE = 64 << 10
 _BASE64 = bytes.maketrans(b"-_", b"+/")
 _NOT_BASE64 = bytes(set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
 _NOT_HEX = bytes(set(range(256)) - set(b"0123456789abcdefABCDEF"))
-_SMALL_BASE32 = re.compile(r"[a-z2-7]{24,}")
 _ROT13 = bytes.maketrans(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", b"NOPQRSTUVWXYZABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm"
 )
@@ -42,11 +41,14 @@ _ESCAPE = re.compile(
     r"|\\\\*([\"'/\\])"
 )
 _QUOTED = re.compile(r"=(?:([0-9A-F]{2})|(?<=[^=\s]=)\r?\n)")
-_NUMBERS = re.compile(r"\d{1,3}(?:[\s,;]+\d{1,3}){11,}")
+_NUMBERS = re.compile(r"\d{1,3}(?:[\s,;]+\d{1,3}){11,}", re.ASCII)
+_SOME_NUMBERS = rb"\d[\s,;]+\d{1,3}[\s,;]+\d{1,3}[\s,;]+\d{1,3}[\s,;]+\d{1,3}[\s,;]+\d{1,3}[\s,;]+\d"
 _WORDS = re.compile(
-    r"\b(?:([01][0-7]{5}(?:\s+[01][0-7]{5}){5,})|([0-9a-f]{8}(?:\s+[0-9a-f]{8}){2,})|([0-9a-f]{16}(?:\s+[0-9a-f]{16})+))\b"
+    r"\b(?:([01][0-7]{5}(?:\s+[01][0-7]{5}){5,})|([0-9a-f]{8}(?:\s+[0-9a-f]{8}){2,})|([0-9a-f]{16}(?:\s+[0-9a-f]{16})+))\b",
+    re.ASCII,
 )
 """Words of two, four and eight bytes, as od writes them."""
+_SOME_WORDS = (rb"[01][0-7]{5}\s+[01][0-7]{5}\s+[01][0-7]{5}", rb"[0-9a-f]{8}\s+[0-9a-f]{8}")
 _NIBBLES = bytes((value & 15) << 4 | value >> 4 for value in range(256))
 """Digits read backwards: the bytes are searched backwards too."""
 _BLOB_SIZE = 64
@@ -61,6 +63,9 @@ class Decoded:
         self._unpacked = 0
         self._readable = runs(r"\t\n\r\x1b\x20-\x7e", 20)
         self._blobs = runs("A-Za-z0-9+/", _BLOB_SIZE)
+        self._small_base32 = runs("a-z2-7", 24)
+        self._numbers = anywhere(_SOME_NUMBERS)
+        self._words = anywhere(*_SOME_WORDS)
         self._base32 = runs("A-Z2-7", 20)
 
     def of(self, text: str, depth: int = 1) -> Iterator[bytes]:
@@ -118,19 +123,20 @@ class Decoded:
             yield decoded.translate(_NIBBLES)
             for odd in range(2):
                 yield _swapped(decoded[odd:], 2)
-        for match in _WORDS.finditer(text):
+        data = text.encode("utf-8", "surrogatepass")
+        for match in _WORDS.finditer(text) if self._words.inside(data) else ():
             octal, *wide = match.groups()
             if octal:
                 yield b"".join(int(word, 8).to_bytes(2, "little") for word in octal.split())
             for size, words in zip((4, 8), wide, strict=True):
                 yield _swapped(bytes.fromhex(words), size) if words else b""
         pieces = self._base32.inside(tight)
-        pieces += [run.upper().encode() for run in _SMALL_BASE32.findall(text) if not run.isalpha()]
+        pieces += [run.upper() for run in self._small_base32.inside(data) if not run.isalpha()]
         for at in range(8) if pieces else ():
             yield base64.b32decode(
                 b"".join(run[at : at + (len(run) - at) // 8 * 8] for run in pieces if len(run) >= 16)
             )
-        for match in _NUMBERS.finditer(text):
+        for match in _NUMBERS.finditer(text) if self._numbers.inside(data) else ():
             numbers = re.findall(r"\d+", match[0])
             yield bytes(value for value in map(int, numbers) if value < 256)
             yield bytes(int(value, 8) for value in numbers if re.fullmatch("[0-3]?[0-7]{1,2}", value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -27,3 +28,14 @@ class Late(Exception):
 
 class Unusable(Exception):
     """What was given is no folder of files or no complete list of values."""
+
+
+def failed(error: Exception) -> str:
+    """That a check came to no end, and where: never what the error says, which can hold what was looked at."""
+    if isinstance(error, Late):
+        return "takes longer than a check may"
+    at = error.__traceback__
+    while at and at.tb_next:
+        at = at.tb_next
+    where = f" in {Path(at.tb_frame.f_code.co_filename).name} line {at.tb_lineno}" if at else ""
+    return f"the check broke off: {type(error).__name__}{where}"

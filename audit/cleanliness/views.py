@@ -42,7 +42,7 @@ class File:
         self.strings = ""
         self._plain = dict[str, str]()
         self.sizes = [(COLUMNS, ROWS)]
-        self.whole = False
+        self._beside = ""
         if not as_text and (name.endswith(".cast") or is_cast(data)):
             self.form = "asciicast"
             told = cast(data)
@@ -53,9 +53,10 @@ class File:
             text = data.decode("utf-8", "replace")
             self.form = "binary" if text.count("\ufffd") > len(text) // 10 else "text"
             said = written(text)
-            self.strings, self.whole = said or ("", False)
-            # Beside JSON that is only some of its lines, the text itself is read to its end too.
-            self.texts = [text for text in (self.strings, "" if self.whole else text) if text]
+            self.strings, whole = said or ("", False)
+            # Beside JSON that is only some of its lines, the text itself is decoded too.
+            self.texts = [one for one in (self.strings, "" if whole else text) if one]
+            self._beside = text if whole else ""
         self.decoded = Decoded()
 
     @cached_property
@@ -69,17 +70,37 @@ class File:
         return self._plain[text]
 
     def sights(self) -> Iterator[Sight]:
-        """All views, each to its end. Raises Incomplete where one has none."""
+        """All views but those that are drawn, each to its end. Raises Incomplete where one has none."""
         yield Sight("bytes", self.data)
         yield Sight("strings", _bytes(self.strings))
-        if self.whole:
-            yield from self._text(self.data.decode("utf-8", "replace"), decode=False)
-        for text in (*self.texts, *([self.strings] if self.form == "asciicast" else ())):
-            yield from self._text(text)
+        for text in self._all():
+            yield from self._text(text, decode=text is not self._beside)
         for found in self.decoded.of_packed(self.data):
             yield Sight("decoded", found, rubbish=True)
 
-    def _text(self, text: str, decode: bool = True) -> Iterator[Sight]:
+    def drawn(self) -> Iterator[Sight]:
+        """The views that a terminal draws, each to its end. Raises Incomplete where one has none."""
+        for text in self._all():
+            for columns, rows in self.sizes:
+                shown = rendered(escapes.mended(text), columns, rows)
+                yield Sight("rendered", _bytes(shown))
+                if shown:
+                    yield from _tight("rendered", shown)
+                    # What also went by as a line is decoded there.
+                    lines = set(self._stripped(text).split("\n"))
+                    only = "\n".join(row for row in shown.split("\n") if row not in lines)
+                    for found in self.decoded.of(only) if only else ():
+                        yield Sight("decoded", found, rubbish=True)
+
+    def _all(self) -> Iterator[str]:
+        """Every text of the file, each once; the text of a file of JSON beside what it says."""
+        yield from self.texts
+        if self.form == "asciicast":
+            yield self.strings
+        if self._beside:
+            yield self._beside
+
+    def _text(self, text: str, decode: bool) -> Iterator[Sight]:
         yield Sight("joined", _bytes(text))
         text = escapes.mended(text)
         carried = escapes.payloads(text)
@@ -92,11 +113,6 @@ class File:
         if carried:
             yield from _tight("payloads", carried)
         yield Sight("letters", letters(squeezed(text)), "letters")
-        for columns, rows in self.sizes:
-            shown = rendered(text, columns, rows)
-            yield Sight("rendered", _bytes(shown))
-            if shown:
-                yield from _tight("rendered", shown)
         if decode:
             for one in (plain, carried):
                 for found in self.decoded.of(one) if one else ():

@@ -127,6 +127,8 @@ ESCAPES: dict[str, Rows] = {
     "13 a rectangle copied": lambda s: cast("\x1b[5;1;5;9;1;10;1;1$v"),
     "13 a terminal made wider by a program": lambda s: cast("\x1b[8;50;200t"),
     "13 columns taken out": lambda s: cast("\x1b[2'~"),
+    "13 base64 in odd and even columns": lambda s: cast(_columns(_b64(s))),
+    "13 hexadecimal behind backspaces": lambda s: cast("".join(f"_\b{c}" for c in s.encode().hex())),
     "14 erased": lambda s: cast(f"{s}\r\x1b[2K"),
     "15 alternate screen": lambda s: cast(f"\x1b[?1049h\x1b[H{s}\x1b[?1049l"),
     "15 cursor on the alternate screen": lambda s: cast("\x1b[?1049h", _columns(s), "\x1b[?1049l"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -240,6 +242,32 @@ def test_a_check_that_takes_too_long_withholds(folder: Path, monkeypatch: pytest
     monkeypatch.setattr(views.escapes, "mended", endless)
     monkeypatch.setattr(deadline, "AT_LEAST", 0.5)
     assert answer(folder)[1] == [{"file": ".", "view": "all", "reason": "takes longer than a check may"}]
+
+
+def test_a_view_whose_process_is_killed_withholds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object) -> str:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return ""
+
+    monkeypatch.setattr(views, "rendered", killed)
+    status, doubts, _ = answer(folder)
+    assert status == 3
+    assert {one["reason"] for one in doubts} == {"the process of this view ended before its work"}
+
+
+def test_a_view_that_breaks_off_in_its_process_says_nothing_of_what_it_saw(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "recording.cast").write_bytes(cast("all is well", PLAIN[:11]))
+
+    def broken(text: str, *_: object) -> str:
+        raise KeyError(text)
+
+    monkeypatch.setattr(views, "rendered", broken)
+    status, doubts, _ = answer(folder)
+    assert status == 3
+    assert "KeyError" in str(doubts)
+    assert PLAIN[:8] not in str(doubts) + "".join(capfd.readouterr())
 
 
 def test_no_room_is_no_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

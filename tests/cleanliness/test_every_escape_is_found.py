@@ -22,7 +22,7 @@ SHAPES = Shapes()
 def reasons(data: bytes, fragments: Fragments, name: str = "a.cast") -> list[str]:
     """Every view that has a doubt, with it."""
     try:
-        return [f"{one.view}: {one.reason}" for one in look(name, File(name, data), fragments, SHAPES)[0]]
+        return [f"{one.view}: {one.reason}" for one in look(name, File(name, data), fragments, SHAPES)]
     except Incomplete as problem:
         return [f"{problem.view}: {problem}"]
 

@@ -35,7 +35,7 @@ FORMS = [(key, form) for key in KEYS for form in FORMATS if (key, form) != ("ed2
 
 
 def found(text: str) -> list[str]:
-    return [one.reason for one in look("a.cast", File("a.cast", cast(text)), NOTHING, SHAPES)[0]]
+    return [one.reason for one in look("a.cast", File("a.cast", cast(text)), NOTHING, SHAPES)]
 
 
 def pem(key: str, form: str, password: bytes = b"") -> str:

@@ -112,7 +112,7 @@ class Screen:
                 self._escape(other)
 
     def _write(self, text: str) -> None:
-        cells = text if text.isascii() else "".join(_cells(c) for c in text)
+        cells = text if text.isascii() else text.translate(_CELLS)
         while cells:
             if self.column >= self.columns:
                 self.column = 0
@@ -348,7 +348,17 @@ def _numbers(arguments: str) -> tuple[int, ...]:
     return tuple(min(int(one), 9999) if one.isdecimal() and len(one) < 9 else 0 for one in fields)
 
 
-def _cells(character: str) -> str:
-    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn", "Me"):
-        return ""
-    return character + _BLANK if unicodedata.east_asian_width(character) in "WF" else character
+class _Cells(dict[int, str]):
+    """What each character takes on the screen, found out once: nothing, a cell, or two."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn", "Me"):
+            cells = ""
+        else:
+            cells = character + _BLANK if unicodedata.east_asian_width(character) in "WF" else character
+        self[code] = cells
+        return cells
+
+
+_CELLS = _Cells()

@@ -52,7 +52,7 @@ _SOME_WORDS = (rb"[01][0-7]{5}\s+[01][0-7]{5}\s+[01][0-7]{5}", rb"[0-9a-f]{8}\s+
 _NIBBLES = bytes((value & 15) << 4 | value >> 4 for value in range(256))
 """Digits read backwards: the bytes are searched backwards too."""
 _BLOB_SIZE = 64
-_PACKED = re.compile(rb"\x1f\x8b\x08|x[\x01\x5e\x9c\xda]|\x28\xb5\x2f\xfd|\xfd7zXZ\x00|BZh[1-9]1AY&SY")
+_PACKED = re.compile(rb"\x1f\x8b\x08|x[\x01\x5e\x9c\xda]|\x28\xb5\x2f\xfd|\xfd7zXZ\x00|BZh[1-9]1AY&SY|PK\x03\x04")
 
 
 class Decoded:
@@ -84,6 +84,9 @@ class Decoded:
                 yield unpacked
                 readable.append(unpacked.decode("utf-8", "replace"))
         if depth == 1:
+            yield from _base64(tight[::-1])
+            yield from _base64(tight.translate(_ROT13))
+        if depth == 1:
             self.undecodable += sum(not _means(blob) for blob in self._blobs.inside(tight))
         if not readable:
             return
@@ -111,11 +114,7 @@ class Decoded:
                 yield piece
 
     def _alphabets(self, text: str, tight: bytes) -> Iterator[bytes]:
-        # Padding ends a piece: what follows would stand at another alignment, and each is tried.
-        plain = tight.translate(_BASE64, _NOT_BASE64_KEPT)
-        for at in range(4):
-            part = plain[at : at + (len(plain) - at) // 4 * 4]
-            yield binascii.a2b_base64(part)
+        yield from _base64(tight)
         digits = tight.replace(b"0x", b"").translate(None, _NOT_HEX)
         for at in range(2):
             decoded = binascii.unhexlify(digits[at : at + (len(digits) - at) // 2 * 2])
@@ -140,6 +139,13 @@ class Decoded:
             numbers = re.findall(r"\d+", match[0])
             yield bytes(value for value in map(int, numbers) if value < 256)
             yield bytes(int(value, 8) for value in numbers if re.fullmatch("[0-3]?[0-7]{1,2}", value))
+
+
+def _base64(tight: bytes) -> Iterator[bytes]:
+    """Padding ends a piece: what follows would stand at another alignment, and each is tried."""
+    plain = tight.translate(_BASE64, _NOT_BASE64_KEPT)
+    for at in range(4):
+        yield binascii.a2b_base64(plain[at : at + (len(plain) - at) // 4 * 4])
 
 
 def _unescaped(text: str) -> Iterator[str]:
@@ -196,6 +202,10 @@ def _unpacked(magic: bytes, data: memoryview) -> bytes:
             unfold = zlib.decompressobj(31)
         case b"x":
             unfold = zlib.decompressobj()
+        case b"P":
+            unfold = zlib.decompressobj(-zlib.MAX_WBITS)
+            names = data[26:30]
+            data = data[30 + int.from_bytes(names[:2], "little") + int.from_bytes(names[2:], "little") :]
         case b"B":
             unfold = bz2.BZ2Decompressor()
         case b"\xfd":

@@ -23,9 +23,7 @@ _TOKEN = re.compile(
 _MOVES = re.compile(r"[\x08\x0b\x0c\x1b\x84\x85\x8d\x9b]|\r(?!\n)")
 _IGNORED = frozenset("NOQRUVYghilmnopqtuvwxyz{|}~[c")
 """What a sequence without anything between ends with if it draws nothing (some of them, as keys are echoed)."""
-_IGNORED_BETWEEN = frozenset(
-    (" q", "!p", '"p', '"q', "$p", "$y", "$}", "$~", "'z", "'{", "'|", "#{", "#}", "#p", "#q", "*x", "+q")
-)
+_IGNORED_BETWEEN = frozenset(re.findall("..", " q!p\"p\"q$p$y$}$~'z'{'|#{#}#p#q%m*x*y+q$u$w t u"))
 _NOT_DRAWN = frozenset((3, 40, 69))
 """Modes of another width and of margins left and right."""
 _BLANK = "\0"

@@ -12,7 +12,7 @@ from audit.cleanliness.decoders import Decoded
 from audit.cleanliness.doubt import Incomplete
 from audit.cleanliness.known import Spelling
 from audit.cleanliness.screen import rendered
-from audit.cleanliness.squeeze import letters, squeezed
+from audit.cleanliness.squeeze import letters, squeezed, unnumbered
 from audit.cleanliness.written import written
 
 Form = Literal["asciicast", "text", "binary"]
@@ -110,6 +110,7 @@ class File:
         plain = self._stripped(text)
         yield Sight("stripped", _bytes(plain))
         yield from _tight("squeezed", plain)
+        yield Sight("unnumbered", letters(squeezed(unnumbered(plain))), "letters")
         if carried:
             yield from _tight("payloads", carried)
         yield Sight("letters", letters(squeezed(text)), "letters")

@@ -12,6 +12,7 @@ import json
 import lzma
 import random
 import string
+import zipfile
 import zlib
 from collections.abc import Callable, Iterable
 from urllib.parse import quote
@@ -76,6 +77,13 @@ def _wide(part: bytes, size: int) -> list[str]:
     return [f"{int.from_bytes(word, 'little'):0{2 * size}x}" for word in words]
 
 
+def _zip(s: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("notes.txt", f"hello {s} hello {s}")
+    return out.getvalue()
+
+
 def _mixed(s: str) -> list[tuple[int, str]]:
     return sorted(enumerate(s), key=lambda one: one[0] % 3)
 
@@ -133,6 +141,8 @@ ESCAPES: dict[str, Rows] = {
     "15 alternate screen": lambda s: cast(f"\x1b[?1049h\x1b[H{s}\x1b[?1049l"),
     "15 cursor on the alternate screen": lambda s: cast("\x1b[?1049h", _columns(s), "\x1b[?1049l"),
     "16 base64": lambda s: cast(_b64(s)),
+    "16 base64, backwards": lambda s: cast(_b64(s)[::-1]),
+    "16 base64 in rot13": lambda s: cast(codecs.encode(_b64(s), "rot13")),
     "17 base64 behind one": lambda s: cast("auth: " + _b64("u" + s)),
     "17 base64 behind two": lambda s: cast("auth: " + _b64("u:" + s)),
     "17 base64 for addresses": lambda s: cast(base64.urlsafe_b64encode(b"\xff\xfe" + s.encode()).decode()),
@@ -199,6 +209,7 @@ ESCAPES: dict[str, Rows] = {
     "43 xz": lambda s: cast(_b64(lzma.compress(s.encode() * 2))),
     "43 bzip2": lambda s: cast(_b64(bz2.compress(s.encode() * 2))),
     "43 zstd": lambda s: cast(_b64(zstandard.compress(s.encode() * 2))),
+    "43 zip": lambda s: cast(_b64(_zip(s))),
     "43 gzip, wrapped": lambda s: cast(_wrapped(_b64(_png(s)), 60, "\r\n")),
     "44 cut short": lambda s: cast(f"invalid key: {s[:24]}...\r\n"),
     "44 only the middle": lambda s: cast(f"...{s[20:36]}...\r\n"),
@@ -215,6 +226,10 @@ ESCAPES: dict[str, Rows] = {
     "21 od -t x4": lambda s: cast(_od(s, lambda part: _wide(part, 4))),
     "21 od -t x8": lambda s: cast(_od(s, lambda part: _wide(part, 8))),
     "22 a list of characters": lambda s: cast(str(list(s))),
+    "22 numbered lines": lambda s: cast("\r\n".join(f"{at:6}\t{s[at : at + 8]}" for at in range(0, len(s), 8))),
+    "22 lines with their time": lambda s: cast(
+        "\r\n".join(f"[2026-01-01T00:00:{at:02}.5Z] {s[at : at + 9]}" for at in range(0, len(s), 9))
+    ),
     "22 groups": lambda s: cast("-".join(s[i : i + 4] for i in range(0, len(s), 4))),
     "22 arrows between": lambda s: cast("\u2192".join(s)),
     "22 invisible characters": lambda s: cast("".join(chr(0xE0000 + ord(c)) for c in s)),

@@ -101,6 +101,7 @@ def test_what_a_packed_file_holds_is_read() -> None:
     "text",
     [
         "\x1b[?1049h\x1b[22;0;0t\x1b[1;24r\x1b(B\x1b[m\x1b[4l\x1b[?7h\x1b[?1h\x1b=\x1b[39;49m\x1b[H\x1b[2J\x1b[?1049l",
+        "\x1b[?1049h\x1b[>4;2m\x1b[0%m\x1b[?2004h\x1b[1;40r\x1b[?12h\x1b[?12l\x1b[22;2t\x1b[27m\x1b[23m\x1b[?4m\x1b[40;1H:q\x1b[?1049l",
         "\x1b[!p\x1b[?3;4l\x1b[4l\x1b>",
         "\x1b[>4;2m\x1b[>1u\x1b[?u\x1b[c\x1b[6n\x1b[>0q\x1b[2 q\x1b[?2026$p\x1b[?996n\x1b[14t\x1b]11;?\x07",
         "\x1b[1;1R\x1b[3~\x1b[?62;c\x1bOA\x1b[A\x1b[200~pasted\x1b[201~",

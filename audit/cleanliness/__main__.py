@@ -16,7 +16,8 @@ from archive.canonical import canonical
 from archive.certificate import Certificate
 from audit.cleanliness import scanner
 from audit.cleanliness.check import CERTIFICATE, check, files
-from audit.cleanliness.doubt import Doubt, Unusable
+from audit.cleanliness.deadline import deadline
+from audit.cleanliness.doubt import Doubt, Unusable, failed
 from audit.cleanliness.known import Fragments, told
 from audit.cleanliness.shapes import Shapes
 
@@ -48,6 +49,8 @@ def main(arguments: list[str], source: BinaryIO, out: TextIO, trouble: TextIO) -
             file=trouble,
         )
         return NO_ROOM
+    except Exception as error:  # noqa: BLE001 - whatever breaks off has proven nothing
+        doubts = [Doubt(".", "all", failed(error))]
     if doubts:
         print(json.dumps({"withheld": [one._asdict() for one in doubts]}), file=out)
         return WITHHELD
@@ -57,7 +60,8 @@ def main(arguments: list[str], source: BinaryIO, out: TextIO, trouble: TextIO) -
 def proven(folder: Path, fragments: Fragments, shapes: Shapes) -> tuple[dict[str, bytes], Certificate | list[Doubt]]:
     """The files of `folder` and what the check of them came to."""
     given = files(folder)
-    return given, check(given, fragments, shapes)
+    with deadline(sum(map(len, given.values()))):
+        return given, check(given, fragments, shapes)
 
 
 def differing(folder: Path, certificate: Certificate) -> list[Doubt]:

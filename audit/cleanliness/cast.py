@@ -12,17 +12,28 @@ from audit.cleanliness.doubt import Incomplete
 
 CODES = frozenset("oimrx")
 """Output, input, marker, resize, exit."""
+MOST_SIZES = 8
+"""Of a terminal: what it shows is drawn at each."""
 
 
 class Cast(NamedTuple):
     """What a recording says."""
 
-    columns: int
-    rows: int
+    sizes: list[tuple[int, int]]
+    """Columns and rows in the header, and others to which the terminal was changed."""
     strings: list[str]
-    """Every key and every string of the header."""
+    """Every key and every string of the header, and its line as it is."""
     joined: dict[str, str]
     """For each code the texts of all its events, with nothing between them."""
+
+
+def is_cast(data: bytes) -> bool:
+    """Whether a file of any name begins as a recording does."""
+    try:
+        header = json.loads(data[: data.find(b"\n")]) if data[:1] == b"{" else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(header, dict) and header.get("version") in (2, 3) and ("width" in header or "term" in header)
 
 
 def cast(data: bytes) -> Cast:
@@ -39,18 +50,24 @@ def cast(data: bytes) -> Cast:
         if isinstance(size, dict)
         else (0, 0)
     )
-    if not (isinstance(columns, int) and isinstance(rows, int) and 0 < columns <= 1000 and 0 < rows <= 1000):
-        raise Incomplete("joined", "line 1 has no size of a terminal that can be drawn")
+    sizes = [_size(columns, rows, 1)]
     parts: dict[str, list[str]] = {}
     for number, line in enumerate(lines[1:], 2):
         match _value(line, number):
             case [int() | float(), str() as code, str() as text] if code in CODES:
                 parts.setdefault(code, []).append(text)
+                if code == "r":
+                    across, _, down = text.partition("x")
+                    sizes.append(_size(_number(across), _number(down), number))
             case [int() | float(), str(), str()]:
                 raise Incomplete("joined", f"line {number} is an event of a kind that players do not show")
             case _:
                 raise Incomplete("joined", f"line {number} is no event")
-    return Cast(columns, rows, strings(header), {code: "".join(texts) for code, texts in parts.items()})
+    sizes = list(dict.fromkeys(sizes))
+    if len(sizes) > MOST_SIZES:
+        raise Incomplete("rendered", f"the terminal had more than {MOST_SIZES} sizes")
+    said = [*strings(header), lines[0].decode("utf-8", "replace")]
+    return Cast(sizes, said, {code: "".join(texts) for code, texts in parts.items()})
 
 
 def strings(value: Any) -> list[str]:
@@ -65,8 +82,25 @@ def strings(value: Any) -> list[str]:
     return []
 
 
+def _size(columns: Any, rows: Any, number: int) -> tuple[int, int]:
+    if isinstance(columns, int) and isinstance(rows, int) and 0 < columns <= 1000 and 0 < rows <= 1000:
+        return columns, rows
+    raise Incomplete("joined", f"line {number} has no size of a terminal that can be drawn")
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 5 else 0
+
+
 def _value(line: bytes, number: int) -> Any:
     try:
-        return json.loads(line)
+        return json.loads(line, object_pairs_hook=_once)
     except (ValueError, RecursionError):
         raise Incomplete("joined", f"line {number} is no JSON") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object. Of a key that stands twice one value would be lost, which is in the file all the same."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError
+    return dict(pairs)

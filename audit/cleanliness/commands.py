@@ -16,12 +16,16 @@ def evidence_check(
         Path | None, typer.Option(help="File with the known values, one a line; without it none is known.")
     ] = None,
 ) -> None:
-    """Prove that no credential can be read in a folder, and give it its certificate, or check the one it has."""
+    """Prove that no credential can be read in a folder, and give it its certificate, or check the one it has.
+
+    Exit status: 0 clean, 3 withheld with the reasons as JSON, 2 unusable input, 4 this computer has no room.
+    """
     from audit.cleanliness import __main__ as process
     from audit.cleanliness.check import CERTIFICATE
 
-    values = known.read_bytes().rstrip(b"\n") if known else b""
-    source = io.BytesIO(values + b"\n\n" if values else b"\n")
+    # An empty line ends the list of the process; in a file of people it is only an empty line.
+    values = [line for line in known.read_bytes().split(b"\n") if line.strip()] if known else []
+    source = io.BytesIO(b"".join(line + b"\n" for line in values) + b"\n")
     status = process.main([str(folder)], source, sys.stdout, sys.stderr)
     if status:
         raise typer.Exit(status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -21,5 +22,20 @@ class Incomplete(Exception):
         super().__init__(reason)
 
 
+class Late(Exception):
+    """The check takes longer than it may. Not Incomplete: nothing goes on with the next file."""
+
+
 class Unusable(Exception):
     """What was given is no folder of files or no complete list of values."""
+
+
+def failed(error: Exception) -> str:
+    """That a check came to no end, and where: never what the error says, which can hold what was looked at."""
+    if isinstance(error, Late):
+        return "takes longer than a check may"
+    at = error.__traceback__
+    while at and at.tb_next:
+        at = at.tb_next
+    where = f" in {Path(at.tb_frame.f_code.co_filename).name} line {at.tb_lineno}" if at else ""
+    return f"the check broke off: {type(error).__name__}{where}"

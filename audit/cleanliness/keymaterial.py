@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 
-_BODY = rb"(?:[^A-Za-z0-9+/*]|\\[nr])*(?:(?:Proc-Type|DEK-Info|Version|Comment)[^\n]{0,80}\s+)*[A-Za-z0-9+/]{20,}"
+_BODY = (
+    rb"(?:[^A-Za-z0-9+/*]|\\[nr]){0,400}"
+    rb"(?:(?:Proc-Type|DEK-Info|Version|Comment)[^\n]{0,80}\n\s{0,80}){0,8}[A-Za-z0-9+/]{20,}"
+)
 _COLONS = rb"\s+(?:[0-9a-f]{2}:\s*){8}"
 _KEY = r"(?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 HEADERS = {
@@ -23,8 +26,8 @@ HEADERS = {
     b"privateExponent:": re.compile(_COLONS),
     b"prime1:": re.compile(_COLONS),
     b"priv:": re.compile(_COLONS),
-    b'"kty"': re.compile(rb'[^{}]{0,4000}"(?:d|k|p|q|dp|dq|qi)"\s*:\s*"[\w-]{40,}"'),
-    b'"d"': re.compile(rb'\s*:\s*"[\w-]{40,}"[^{}]{0,4000}"kty"'),
+    b'"kty"': re.compile(rb'[^{}]{0,2000}"(?:d|k|p|q|dp|dq|qi)"\s*:\s*"[\w-]{40,}"'),
+    b'"d"': re.compile(rb'\s*:\s*"[\w-]{40,}"[^{}]{0,2000}"kty"'),
     b"secret key": re.compile(rb"\s+RW[A-Za-z0-9+/]{40,}"),
 }
 """How each form begins, to what comes next where a key was written and not only mentioned."""

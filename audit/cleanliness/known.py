@@ -12,10 +12,13 @@ import json
 import random
 import re
 from collections.abc import Iterable
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from audit.cleanliness.doubt import Unusable
-from audit.cleanliness.squeeze import squeezed
+from audit.cleanliness.squeeze import letters, squeezed
+
+Spelling = Literal["exact", "squeezed", "letters"]
+"""How the bytes of a view are written: as they are, squeezed and in lower case, or letters and digits alone."""
 
 GRAM = 12
 SHORTEST = 8
@@ -30,11 +33,14 @@ _ARMOUR = re.compile(rb"-+(BEGIN|END) [A-Z0-9 ]+-+")
 def told(source: BinaryIO) -> list[str]:
     """The values on `source`, JSON strings or plain, one a line, until the empty line that ends the list.
 
-    Raises Unusable without that line: the list is cut off, and a check against half of it would prove nothing.
+    Raises Unusable without that line: the list is cut off, and a check against half of it would prove nothing. For the
+    same reason nothing may follow that line, and no value may be one of which nothing would be searched.
     """
     values: list[str] = []
     for number, line in enumerate(iter(source.readline, b""), 1):
         if line in (b"\n", b"\r\n"):
+            if source.read(1):
+                raise Unusable(f"the list of known values goes on after its end in line {number}; nothing was checked")
             return values
         try:
             text = line.decode("utf-8").rstrip("\r\n")
@@ -43,18 +49,20 @@ def told(source: BinaryIO) -> list[str]:
             raise Unusable(f"line {number} of the known values is no JSON string") from None
         if not isinstance(value, str) or len(value) < SHORTEST:
             raise Unusable(f"line {number} of the known values is shorter than {SHORTEST} characters")
+        if not _grams(value.encode("utf-8", "surrogatepass")):
+            raise Unusable(f"line {number} of the known values holds nothing that could be searched")
         values.append(value)
     raise Unusable("the list of known values does not end with an empty line; nothing was checked")
 
 
 class Fragments:
-    """What is searched for. `exact` fragments are those of the values as they are, `squeezed` ones as views squeeze."""
+    """What is searched for, for each spelling in which a view can be; letters and digits backwards too."""
 
     def __init__(self, values: Iterable[str]) -> None:
         order = list(range(256))
         random.SystemRandom().shuffle(order)
         self._disguise = bytes(order)
-        exact, tight, self.known = set[bytes](), set[bytes](), 0
+        exact, tight, alone, self.known = set[bytes](), set[bytes](), set[bytes](), 0
         for value in values:
             self.known += 1
             lines = [value, *(line for line in value.splitlines() if line != value and len(line) >= SHORTEST_LINE)]
@@ -64,12 +72,18 @@ class Fragments:
                 # Short lines of a longer value are common words once nothing separates words any more.
                 if line is value or len(small) >= GRAM:
                     tight |= _grams(small)
-        self._exact, self._squeezed = self._searcher(exact), self._searcher(tight)
+                # Fewer letters than a fragment would be found in words.
+                if len(only := letters(small)) >= GRAM:
+                    alone |= _grams(only) | {gram[::-1] for gram in _grams(only)}
+        self._searchers: dict[Spelling, _Searcher | None] = {
+            "exact": self._searcher(exact),
+            "squeezed": self._searcher(tight),
+            "letters": self._searcher(alone),
+        }
 
-    def inside(self, view: bytes, tight: bool = False) -> bool:
-        """Whether any fragment is in `view`; `tight` where the view is squeezed and in lower case."""
-        searcher = self._squeezed if tight else self._exact
-        if searcher is None:
+    def inside(self, view: bytes, spelling: Spelling = "exact") -> bool:
+        """Whether any fragment is in `view`, which is written in that spelling."""
+        if (searcher := self._searchers[spelling]) is None:
             return False
         found: list[int] = []
         searcher.scan(view.translate(self._disguise), match_event_handler=lambda *_: found.append(1))
@@ -96,5 +110,5 @@ def _grams(value: bytes) -> set[bytes]:
     if _ARMOUR.fullmatch(value) or len(value) < SHORTEST_LINE:
         return set()
     grams = {value[at : at + GRAM] for at in range(max(1, len(value) - GRAM + 1))}
-    folded = [prefix.lower() for prefix in PUBLIC]
-    return {gram for gram in grams if len(set(gram)) > 1 and not any(gram.lower() in prefix for prefix in folded)}
+    public = [known for prefix in PUBLIC for known in (prefix.lower(), letters(prefix))]
+    return {gram for gram in grams if len(set(gram)) > 1 and not any(gram.lower() in one for one in public)}

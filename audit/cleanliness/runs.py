@@ -23,6 +23,27 @@ class Runs:
         return [data[start:end] for start, end in spans]
 
 
+class Anywhere:
+    """Whether anything that fits one of `patterns` is in a text: what a slower search need not look for, mostly."""
+
+    def __init__(self, *patterns: bytes) -> None:
+        import hyperscan
+
+        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+        self._database.compile(list(patterns), flags=hyperscan.HS_FLAG_SINGLEMATCH)
+
+    def inside(self, data: bytes) -> bool:
+        found: list[int] = []
+        self._database.scan(data, match_event_handler=lambda *_: found.append(1))
+        return bool(found)
+
+
+@cache
+def anywhere(*patterns: bytes) -> Anywhere:
+    """The same as `Anywhere`, made once."""
+    return Anywhere(*patterns)
+
+
 @cache
 def runs(kind: str, least: int) -> Runs:
     """The same as `Runs`, made once: to make one takes longer than to look through a small file."""

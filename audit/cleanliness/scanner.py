@@ -24,6 +24,8 @@ from audit.cleanliness.doubt import Doubt, Incomplete
 NAME, DISTRIBUTION = "kingfisher", "kingfisher-bin"
 FOUND_NOTHING, FOUND_SOMETHING = 0, (200, 205)
 _CACHE = Path(__file__).resolve().parents[2] / ".argusic" / "private" / "scanner"
+_FIRST = b"What follows is text, and is looked at as it is.\n\n"
+"""Before everything: what begins like UTF-16 or an archive would be read as such, and nothing found to its end."""
 _PER_MB, _AT_LEAST = 2, 120
 """Seconds it may take."""
 _RULES = (
@@ -98,11 +100,11 @@ class Scan:
     def __init__(self, texts: Sequence[tuple[str, str, bytes]]) -> None:
         self.version = version()
         self._names = [(file, view) for file, view, _ in texts]
-        self._starts, line = list[int](), 1
+        self._starts, line = list[int](), 1 + _FIRST.count(b"\n")
         for _, _, text in texts:
             self._starts.append(line)
             line += text.count(b"\n") + 2
-        self._given = b"".join(text + b"\n\n" for _, _, text in texts)
+        self._given = _FIRST + b"".join(text + b"\n\n" for _, _, text in texts)
         self._room = tempfile.TemporaryDirectory(prefix="argusic-scan-")
         try:
             self._process = subprocess.Popen(

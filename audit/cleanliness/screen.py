@@ -1,5 +1,7 @@
 """What a terminal shows: a screen of its own, drawn only where the cursor is moved, and every row before it is lost.
 
+A sequence that is on no reviewed list withholds: what it does to the screen of a reader is not known.
+
 Programs put characters where they want them: over others, backwards, in two halves. So each row is kept as it stood
 before something was written over it or erased, and the whole screen before it is cleared, switched or left.
 """
@@ -19,6 +21,11 @@ _TOKEN = re.compile(
     r"(?:\x1b\[|\x9b)([0-?]*)([ -/]*)([@-~])|\x1b([ -/]*)([0-~])|([\x00-\x1f\x7f-\x9f])|([^\x00-\x1f\x7f-\x9f]+)"
 )
 _MOVES = re.compile(r"[\x08\x0b\x0c\x1b\x84\x85\x8d\x9b]|\r(?!\n)")
+_IGNORED = frozenset("NOQRUVYghilmnopqtuvwxyz{|}~[c")
+"""What a sequence without anything between ends with if it draws nothing (some of them, as keys are echoed)."""
+_IGNORED_BETWEEN = frozenset(re.findall("..", " q!p\"p\"q$p$y$}$~'z'{'|#{#}#p#q%m*x*y+q$u$w t u"))
+_NOT_DRAWN = frozenset((3, 40, 69))
+"""Modes of another width and of margins left and right."""
 _BLANK = "\0"
 """A cell that nothing was written to, and the second cell of a wide character."""
 
@@ -26,7 +33,7 @@ _BLANK = "\0"
 def rendered(text: str, columns: int, rows: int) -> str:
     """The rows that `text` showed on a terminal of that size, each a line, where it is more than text that scrolls by.
 
-    Raises Incomplete beyond MOST_KEPT.
+    Raises Incomplete beyond MOST_KEPT, and for a sequence that draws what is not drawn here.
     """
     lines = unstyled(text).split("\n")
     moving = [at for at, line in enumerate(lines) if _moves(line)]
@@ -74,7 +81,8 @@ class Screen:
         self.grid = [""] * self.rows
         self.row = self.column = 0
         self.top, self.bottom = 0, self.rows - 1
-        self._inserting = False
+        self._inserting = self._from_top = False
+        self._tabs = set(range(8, self.columns, 8))
         self._end = (-1, -1)
 
     @property
@@ -102,7 +110,7 @@ class Screen:
                 self._escape(other)
 
     def _write(self, text: str) -> None:
-        cells = text if text.isascii() else "".join(_cells(c) for c in text)
+        cells = text if text.isascii() else text.translate(_CELLS)
         while cells:
             if self.column >= self.columns:
                 self.column = 0
@@ -128,7 +136,7 @@ class Screen:
             case "\x08":
                 self.column = max(0, min(self.column, self.columns - 1) - 1)
             case "\t":
-                self.column = min(self.columns - 1, self.column // 8 * 8 + 8)
+                self._tab(1)
             case "\x85":
                 self.column = 0
                 self._down()
@@ -148,6 +156,10 @@ class Screen:
                 self._down()
             case "M":
                 self._up()
+            case "H":
+                self._tabs.add(self.column)
+            case "6" | "9":
+                raise _not_drawn()
             case "c":
                 self._keep_all()
                 self._blank()
@@ -157,26 +169,34 @@ class Screen:
         numbers = _numbers(arguments)
         count, first = max(1, numbers[0]), numbers[0]
         if between:
+            if between + final not in _IGNORED_BETWEEN:
+                raise _not_drawn()
             return
-        if private:
-            if final in "hl" and {47, 1047, 1049} & set(numbers):
-                self._switch(final == "h")
+        if private and not (final in "JK" and arguments[0] == "?"):
+            self._mode(arguments[0], numbers, final)
             return
         match final:
-            case "A" | "F":
+            case "A" | "F" | "k":
                 self.row = max(self.top if self.row >= self.top else 0, self.row - count)
             case "B" | "E" | "e":
                 self.row = min(self.bottom if self.row <= self.bottom else self.rows - 1, self.row + count)
             case "C" | "a":
                 self.column = min(self.columns - 1, self.column + count)
-            case "D":
+            case "D" | "j":
                 self.column = max(0, min(self.column, self.columns - 1) - count)
+            case "I":
+                self._tab(count)
+            case "Z":
+                stops = sorted(stop for stop in self._tabs if stop < self.column)
+                self.column = stops[-count] if count <= len(stops) else 0
+            case "g":
+                self._tabs -= {self.column} if not first else self._tabs if first == 3 else set()
             case "G" | "`":
                 self.column = min(self.columns, count) - 1
             case "d":
-                self.row = min(self.rows, count) - 1
+                self._to_row(count)
             case "H" | "f":
-                self.row = min(self.rows, count) - 1
+                self._to_row(count)
                 self.column = min(self.columns, max(1, numbers[1] if len(numbers) > 1 else 1)) - 1
             case "J":
                 self._erase(first)
@@ -198,20 +218,47 @@ class Screen:
                 self._scroll(self.row, min(count, self.rows))
             case "S":
                 self._scroll(self.top, min(count, self.rows))
-            case "T":
+            case "T" | "^":
                 self._scroll(self.top, -min(count, self.rows))
             case "r":
                 top, bottom = count - 1, (numbers[1] if len(numbers) > 1 and numbers[1] else self.rows) - 1
                 self.top, self.bottom = (top, bottom) if 0 <= top < bottom < self.rows else (0, self.rows - 1)
-                self.row = self.column = 0
+                self._to_row(1)
+                self.column = 0
             case "s":
                 self._saved = (self.row, self.column)
             case "u":
                 self.row, self.column = self._saved
             case "h" | "l" if 4 in numbers:
                 self._inserting = final == "h"
+            case "t" if first == 8:
+                raise _not_drawn()
+            case _ if final not in _IGNORED | set("AFBEeLMIZ"):
+                raise _not_drawn()
         if final in "EF":
             self.column = 0
+
+    def _mode(self, kind: str, numbers: tuple[int, ...], final: str) -> None:
+        """A sequence of its maker's own: of these, some modes change what is drawn."""
+        if kind != "?" or final not in "hl":
+            return
+        if final == "h" and _NOT_DRAWN & set(numbers):
+            raise _not_drawn()
+        if {47, 1047, 1049} & set(numbers):
+            self._switch(final == "h")
+        if 6 in numbers:
+            self._from_top = final == "h"
+            self._to_row(1)
+            self.column = 0
+
+    def _to_row(self, number: int) -> None:
+        """Row `number`, counted from the top of the region where that is the mode."""
+        first, last = (self.top, self.bottom) if self._from_top else (0, self.rows - 1)
+        self.row = min(last, first + number - 1)
+
+    def _tab(self, count: int) -> None:
+        after = sorted(stop for stop in self._tabs if stop > self.column)
+        self.column = after[count - 1] if count <= len(after) else self.columns - 1
 
     def _erase(self, how: int) -> None:
         start, end = (self.row if how == 0 else 0), (self.row + 1 if how == 1 else self.rows)
@@ -276,6 +323,8 @@ class Screen:
             return
         if row and len(self.grid[row - 1]) >= self.columns:
             text = self.grid[row - 1] + text
+        if len(self.grid[row]) >= self.columns and row + 1 < self.rows:
+            text += self.grid[row + 1].rstrip(" \0")
         self._left -= len(text) + 1
         if self._left < 0:
             raise Incomplete("rendered", "the screen is written over too often to keep all that it showed")
@@ -287,13 +336,27 @@ class Screen:
                 self._keep(row)
 
 
+def _not_drawn() -> Incomplete:
+    return Incomplete("rendered", "an escape sequence moves text on the screen in a way that is not drawn here")
+
+
 @lru_cache(maxsize=4096)
 def _numbers(arguments: str) -> tuple[int, ...]:
     fields = re.split("[;:]", arguments.lstrip("?<=>"))
     return tuple(min(int(one), 9999) if one.isdecimal() and len(one) < 9 else 0 for one in fields)
 
 
-def _cells(character: str) -> str:
-    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn", "Me"):
-        return ""
-    return character + _BLANK if unicodedata.east_asian_width(character) in "WF" else character
+class _Cells(dict[int, str]):
+    """What each character takes on the screen, found out once: nothing, a cell, or two."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn", "Me"):
+            cells = ""
+        else:
+            cells = character + _BLANK if unicodedata.east_asian_width(character) in "WF" else character
+        self[code] = cells
+        return cells
+
+
+_CELLS = _Cells()

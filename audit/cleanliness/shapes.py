@@ -17,6 +17,7 @@ class Shape(NamedTuple):
     kind: str
     begins: bytes
     rest: re.Pattern[bytes]
+    """With an end to every repetition: a text that is one beginning after another is searched in a single go."""
     alone: bool = True
     """Whether it is a token only where no letter or digit stands before it."""
 
@@ -26,26 +27,26 @@ def _shape(kind: str, begins: str, rest: str, alone: bool = True) -> Shape:
 
 
 SHAPES = (
-    _shape("key of OpenRouter", "sk-or-v1-", r"[0-9a-f]{48,}", alone=False),
-    _shape("key of Anthropic", "sk-ant-", r"[a-z0-9]{4,10}-[\w-]{60,}", alone=False),
-    _shape("key of OpenAI", "sk-proj-", r"[\w-]{40,}", alone=False),
-    _shape("key of OpenAI", "sk-svcacct-", r"[\w-]{40,}", alone=False),
+    _shape("key of OpenRouter", "sk-or-v1-", r"[0-9a-f]{48,200}", alone=False),
+    _shape("key of Anthropic", "sk-ant-", r"[a-z0-9]{4,10}-[\w-]{60,200}", alone=False),
+    _shape("key of OpenAI", "sk-proj-", r"[\w-]{40,200}", alone=False),
+    _shape("key of OpenAI", "sk-svcacct-", r"[\w-]{40,200}", alone=False),
     _shape("key of OpenAI", "sk-", r"[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}"),
     _shape("key of an API", "sk-", r"[A-Za-z0-9]{32,64}\b"),
-    _shape("token of GitHub", "github_pat_", r"\w{60,}", alone=False),
+    _shape("token of GitHub", "github_pat_", r"\w{60,200}", alone=False),
     *(_shape("token of GitHub", f"gh{letter}_", r"[A-Za-z0-9]{36}", alone=False) for letter in "pousr"),
-    _shape("token of GitLab", "glpat-", r"[\w-]{20,}", alone=False),
+    _shape("token of GitLab", "glpat-", r"[\w-]{20,200}", alone=False),
     _shape("key of AWS", "AKIA", r"[A-Z2-7]{16}\b"),
     _shape("key of AWS", "ASIA", r"[A-Z2-7]{16}\b"),
     _shape("key of Google", "AIza", r"[\w-]{35}(?![\w-])"),
-    _shape("token of Google", "ya29.", r"[\w-]{60,}"),
+    _shape("token of Google", "ya29.", r"[\w-]{60,200}"),
     _shape("secret of Google", "GOCSPX-", r"[\w-]{28}", alone=False),
-    *(_shape("token of Slack", f"xox{letter}-", r"[\w-]{24,}", alone=False) for letter in "bpears"),
-    _shape("token of Slack", "xapp-", r"\d-[A-Z0-9]{8,}-\d+-[a-f0-9]{40,}", alone=False),
-    _shape("key of Stripe", "sk_live_", r"[A-Za-z0-9]{24,}", alone=False),
-    _shape("key of Stripe", "rk_live_", r"[A-Za-z0-9]{24,}", alone=False),
+    *(_shape("token of Slack", f"xox{letter}-", r"[\w-]{24,200}", alone=False) for letter in "bpears"),
+    _shape("token of Slack", "xapp-", r"\d-[A-Z0-9]{8,200}-\d{1,64}-[a-f0-9]{40,200}", alone=False),
+    _shape("key of Stripe", "sk_live_", r"[A-Za-z0-9]{24,200}", alone=False),
+    _shape("key of Stripe", "rk_live_", r"[A-Za-z0-9]{24,200}", alone=False),
     _shape("token of npm", "npm_", r"[A-Za-z0-9]{36}", alone=False),
-    _shape("token of PyPI", "pypi-AgEIcHlwaS5vcmc", r"[\w-]{50,}", alone=False),
+    _shape("token of PyPI", "pypi-AgEIcHlwaS5vcmc", r"[\w-]{50,200}", alone=False),
     _shape("token of Hugging Face", "hf_", r"[A-Za-z]{34}"),
     _shape("key of SendGrid", "SG.", r"[\w-]{22}\.[\w-]{43}"),
     _shape("key of Groq", "gsk_", r"[A-Za-z0-9]{52}", alone=False),
@@ -53,7 +54,7 @@ SHAPES = (
     _shape("key of Perplexity", "pplx-", r"[A-Za-z0-9]{48}", alone=False),
     _shape("token of DigitalOcean", "dop_v1_", r"[0-9a-f]{64}", alone=False),
     _shape("token of Docker Hub", "dckr_pat_", r"[\w-]{27}", alone=False),
-    _shape("token of Vault", "hvs.", r"[\w-]{24,}"),
+    _shape("token of Vault", "hvs.", r"[\w-]{24,200}"),
     _shape("key of Databricks", "dapi", r"[0-9a-f]{32}\b"),
     _shape("key of age", "AGE-SECRET-KEY-1", r"[A-Z0-9]{58}", alone=False),
 )

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 
-def written(text: str) -> str | None:
-    """All strings of `text`, those under the same key together: a stream that was cut into many objects is whole again.
+class Written(NamedTuple):
+    """What a text says as JSON."""
 
-    None where nothing of it is JSON. Keys are in it once, twice used keys of one object with both their values.
-    """
+    strings: str
+    """All strings, those under the same key together: a stream that was cut into many objects is whole again."""
+    whole: bool
+    """Whether all of the text is JSON, so that nothing that stands in it is not in `strings`."""
+
+
+def written(text: str) -> Written | None:
+    """What of `text` is JSON, None where nothing is. Strings of arrays are together, and by their place in them too."""
     found: dict[str, list[str]] = {}
+    whole = True
     try:
         _collect(_pairs(text), "", found)
     except (ValueError, RecursionError):
         for line in text.split("\n"):
-            if line.lstrip()[:1] in ("{", "[", '"'):
-                try:
-                    _collect(_pairs(line), "", found)
-                except (ValueError, RecursionError):
-                    continue
-    return "\n\n".join("\n".join((key, *texts)) for key, texts in found.items()) if found else None
+            line = line.removeprefix("data:").strip()
+            if line[:1] not in ("{", "[", '"'):
+                whole = whole and not line
+                continue
+            try:
+                _collect(_pairs(line), "", found)
+            except (ValueError, RecursionError):
+                whole = False
+    return Written("\n\n".join("\n".join((key, *texts)) for key, texts in found.items()), whole) if found else None
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """An object with all its pairs."""
+    """An object with all its pairs, so that a key that stands twice has both values."""
 
 
 def _pairs(text: str) -> Any:
@@ -40,5 +50,8 @@ def _collect(value: Any, key: str, found: dict[str, list[str]]) -> None:
             found.setdefault(name, [])
             _collect(item, name, found)
     elif isinstance(value, list):
-        for item in value:
-            _collect(item, key, found)
+        for at, item in enumerate(value):
+            if isinstance(item, str):
+                found.setdefault(f"{key}[{at}]", []).append(item)
+            # Bytes are written as a list of numbers.
+            _collect(str(item) if type(item) is int else item, key, found)

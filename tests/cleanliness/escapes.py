@@ -12,6 +12,7 @@ import json
 import lzma
 import random
 import string
+import zipfile
 import zlib
 from collections.abc import Callable, Iterable
 from urllib.parse import quote
@@ -71,6 +72,27 @@ def _words(part: bytes) -> list[str]:
     return [f"{int.from_bytes(part[i : i + 2], 'little'):04x}" for i in range(0, len(part), 2)]
 
 
+def _wide(part: bytes, size: int) -> list[str]:
+    words = [part[i : i + size].ljust(size, b"\0") for i in range(0, len(part), size)]
+    return [f"{int.from_bytes(word, 'little'):0{2 * size}x}" for word in words]
+
+
+def _zip(s: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("notes.txt", f"hello {s} hello {s}")
+    return out.getvalue()
+
+
+def _mixed(s: str) -> list[tuple[int, str]]:
+    return sorted(enumerate(s), key=lambda one: one[0] % 3)
+
+
+def _every(s: str, first: int, row: int, column: int = 0) -> str:
+    """Every second character in its place."""
+    return "".join(f"\x1b[{row};{column + at + 1}H{s[at]}" for at in range(first, len(s), 2))
+
+
 def _columns(s: str) -> str:
     odd = "".join(f"\x1b[10;{at}H{c}" for at, c in enumerate(s, 1) if at % 2)
     return odd + "".join(f"\x1b[10;{at}H{c}" for at, c in enumerate(s, 1) if not at % 2)
@@ -100,10 +122,27 @@ ESCAPES: dict[str, Rows] = {
     ),
     "13 odd and even columns": lambda s: cast(_columns(s)),
     "13 odd and even columns, then cleared": lambda s: cast(_columns(s), "\x1b[2J\x1b[H"),
+    "12 below the top of a region": lambda s: cast(
+        "\x1b[5;20r\x1b[?6h" + _every(s, 0, 3), "\x1b[?6l" + _every(s, 1, 7)
+    ),
+    "12 tab stops": lambda s: cast(
+        "\x1b[3g" + "".join(f"\x1b[{at}G\x1bH" for at in range(1, len(s) + 1)) + "\r" + "\t".join(s[::2]),
+        "\r\t" + "\t".join(s[1::2]),
+    ),
+    "12 tabs backwards": lambda s: cast("".join(f"\x1b[120G\x1b[20Z\x1b[{at}C{c}" for at, c in _mixed(s) if at)),
+    "12 a wider terminal": lambda s: cast(("r", "200x50"), _every(s, 0, 45, 120), _every(s, 1, 45, 120)),
+    "12 a sequence torn by a line feed": lambda s: cast("\x1b[1\n;3m".join(s)),
+    "13 a rectangle copied": lambda s: cast("\x1b[5;1;5;9;1;10;1;1$v"),
+    "13 a terminal made wider by a program": lambda s: cast("\x1b[8;50;200t"),
+    "13 columns taken out": lambda s: cast("\x1b[2'~"),
+    "13 base64 in odd and even columns": lambda s: cast(_columns(_b64(s))),
+    "13 hexadecimal behind backspaces": lambda s: cast("".join(f"_\b{c}" for c in s.encode().hex())),
     "14 erased": lambda s: cast(f"{s}\r\x1b[2K"),
     "15 alternate screen": lambda s: cast(f"\x1b[?1049h\x1b[H{s}\x1b[?1049l"),
     "15 cursor on the alternate screen": lambda s: cast("\x1b[?1049h", _columns(s), "\x1b[?1049l"),
     "16 base64": lambda s: cast(_b64(s)),
+    "16 base64, backwards": lambda s: cast(_b64(s)[::-1]),
+    "16 base64 in rot13": lambda s: cast(codecs.encode(_b64(s), "rot13")),
     "17 base64 behind one": lambda s: cast("auth: " + _b64("u" + s)),
     "17 base64 behind two": lambda s: cast("auth: " + _b64("u:" + s)),
     "17 base64 for addresses": lambda s: cast(base64.urlsafe_b64encode(b"\xff\xfe" + s.encode()).decode()),
@@ -170,12 +209,39 @@ ESCAPES: dict[str, Rows] = {
     "43 xz": lambda s: cast(_b64(lzma.compress(s.encode() * 2))),
     "43 bzip2": lambda s: cast(_b64(bz2.compress(s.encode() * 2))),
     "43 zstd": lambda s: cast(_b64(zstandard.compress(s.encode() * 2))),
+    "43 zip": lambda s: cast(_b64(_zip(s))),
     "43 gzip, wrapped": lambda s: cast(_wrapped(_b64(_png(s)), 60, "\r\n")),
     "44 cut short": lambda s: cast(f"invalid key: {s[:24]}...\r\n"),
     "44 only the middle": lambda s: cast(f"...{s[20:36]}...\r\n"),
     "45 in an address": lambda s: cast(f"https://user:{s}@git.example/a.git"),
     "47 rot13": lambda s: cast(codecs.encode(s, "rot13") + (s[3:15] if s.isdigit() else "")),
     "47 backwards": lambda s: cast(s[::-1]),
+    "16 base64 backwards in it": lambda s: cast(_b64(s[::-1])),
+    "16 base64 of it with spaces": lambda s: cast(_b64(" ".join(s))),
+    "16 base64 of it in colours": lambda s: cast(_b64("".join(f"\x1b[3{i % 8}m{c}" for i, c in enumerate(s)))),
+    "16 base64 of it in lines": lambda s: cast(_b64(_wrapped(s, 9, "\n"))),
+    "16 base64 of UTF-16": lambda s: cast(base64.b64encode(s.encode("utf-16-le")).decode()),
+    "20 hexadecimal backwards": lambda s: cast(s.encode().hex()[::-1]),
+    "21 od": lambda s: cast(_od(s, lambda part: [f"{int(word, 16):06o}" for word in _words(part)])),
+    "21 od -t x4": lambda s: cast(_od(s, lambda part: _wide(part, 4))),
+    "21 od -t x8": lambda s: cast(_od(s, lambda part: _wide(part, 8))),
+    "22 a list of characters": lambda s: cast(str(list(s))),
+    "22 numbered lines": lambda s: cast("\r\n".join(f"{at:6}\t{s[at : at + 8]}" for at in range(0, len(s), 8))),
+    "22 lines with their time": lambda s: cast(
+        "\r\n".join(f"[2026-01-01T00:00:{at:02}.5Z] {s[at : at + 9]}" for at in range(0, len(s), 9))
+    ),
+    "22 groups": lambda s: cast("-".join(s[i : i + 4] for i in range(0, len(s), 4))),
+    "22 arrows between": lambda s: cast("\u2192".join(s)),
+    "22 invisible characters": lambda s: cast("".join(chr(0xE0000 + ord(c)) for c in s)),
+    "22 joined in a program": lambda s: cast("'" + "' + '".join(s[i : i + 5] for i in range(0, len(s), 5)) + "'"),
+    "22 escapes that swallow": lambda s: cast("\x1b[".join(s[:30])),
+    "26 HTML without its end": lambda s: cast("".join(f"&#{ord(c)} " for c in s)),
+    "40 numbers in the header": lambda s: cast(header={"n": list(s.encode())}),
+    "40 a key twice in the header": lambda s: cast().replace(
+        b'"version": 2',
+        ('"title": "' + "".join(f"\\u{ord(c):04X}" for c in s) + '", "title": "x", "version": 2').encode(),
+    ),
+    "47 rot13, upper case": lambda s: cast(codecs.encode(s, "rot13").upper()),
     "26 HTML around it": lambda s: cast("&quot;" + html.escape(s) + "&quot;"),
 }
 """Name, beginning with its number in the list of known escapes, to the recording of a value."""

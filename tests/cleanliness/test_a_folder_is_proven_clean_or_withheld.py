@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 
 from archive.certificate import Certificate
 from audit.cleanliness import __main__ as process
-from audit.cleanliness import scanner
+from audit.cleanliness import deadline, scanner, views
 from tests.cleanliness.escapes import PLAIN, SECRETS, _b64, archive, cast
 
 ROOT = Path(__file__).parents[2]
@@ -81,6 +83,27 @@ def test_a_list_that_cannot_be_read_checks_nothing(folder: Path, told: bytes) ->
     assert "line 1 of the known values" in message
 
 
+@pytest.mark.parametrize(
+    ("told", "problem"),
+    [
+        (b"some-other-value\n\n" + KNOWN, "goes on after its end in line 2"),
+        (b"z" * 40 + b"\n" + KNOWN, "line 1 of the known values holds nothing that could be searched"),
+    ],
+)
+def test_a_list_of_which_not_all_would_be_searched_checks_nothing(folder: Path, told: bytes, problem: str) -> None:
+    status, _, message = answer(folder, told)
+    assert (status, problem in message) == (2, True)
+    assert not (folder / "certificate.json").exists()
+
+
+def test_an_empty_line_in_the_file_of_known_values_hides_none(folder: Path, tmp_path: Path) -> None:
+    known = tmp_path / "known"
+    known.write_text(f"some-other-value\n\n  \n{PLAIN}\n")
+    (folder / "a.txt").write_text(PLAIN)
+    command = [sys.executable, "argusic.py", "evidence", "check", "--known", str(known), str(folder)]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 3
+
+
 def test_plain_lines_are_values_too(folder: Path) -> None:
     (folder / "a.txt").write_text(PLAIN)
     assert answer(folder, PLAIN.encode() + b"\n\n")[0] == 3
@@ -112,6 +135,14 @@ def test_the_scanner_finds_what_we_do_not(folder: Path) -> None:
     _, doubts, _ = answer(folder)
     assert {(one["file"], one["view"]) for one in doubts} == {("a.txt", "bytes"), ("a.txt", "stripped")}
     assert "rubygems" in doubts[0]["reason"]
+
+
+@pytest.mark.parametrize("begins", [b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04" + bytes(30), b"\x1f\x8b\x08\0", bytes(9)])
+def test_no_beginning_of_a_file_blinds_the_scanner(folder: Path, begins: bytes) -> None:
+    (folder / "a.txt").write_bytes(begins)
+    assert answer(folder)[0] == 0
+    (folder / "b.txt").write_text("rubygems" + "_" + SECRETS["hex"][:48])
+    assert {one["file"] for one in answer(folder)[1]} >= {"b.txt"}
 
 
 def test_a_bomb_withholds(folder: Path) -> None:
@@ -168,6 +199,75 @@ def test_a_folder_must_hold_files_and_nothing_else(folder: Path, tmp_path: Path)
     assert answer(tmp_path / "none")[0] == 2
     (folder / "link").symlink_to("log.jsonl")
     assert answer(folder)[0] == 2
+
+
+def test_a_name_is_read_too(folder: Path) -> None:
+    (folder / f"{PLAIN}.txt").write_text("x")
+    assert answer(folder)[1] == [{"file": ".", "view": "name", "reason": "the name of a file holds a value or a token"}]
+
+
+def test_a_name_that_no_certificate_can_hold_is_no_input(folder: Path) -> None:
+    (folder / "a b.txt").write_text("x")
+    assert answer(folder)[0] == 2
+
+
+def test_a_file_that_cannot_be_read_is_no_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    assert answer(folder) == (2, [], "log.jsonl cannot be read\n")
+
+
+def test_a_check_that_breaks_off_withholds_and_says_nothing_of_what_it_saw(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "recording.cast").write_bytes(cast(PLAIN))
+
+    def broken(text: str) -> str:
+        raise ValueError(text)
+
+    monkeypatch.setattr(views.escapes, "mended", broken)
+    status, doubts, message = answer(folder)
+    assert (status, message) == (3, "")
+    assert [(one["file"], one["view"]) for one in doubts] == [(".", "all")]
+    assert doubts[0]["reason"].startswith("the check broke off: ValueError in test_a_folder")
+
+
+def test_a_check_that_takes_too_long_withholds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(_: str) -> str:
+        while True:
+            pass
+
+    monkeypatch.setattr(views.escapes, "mended", endless)
+    monkeypatch.setattr(deadline, "AT_LEAST", 0.5)
+    assert answer(folder)[1] == [{"file": ".", "view": "all", "reason": "takes longer than a check may"}]
+
+
+def test_a_view_whose_process_is_killed_withholds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object) -> str:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return ""
+
+    monkeypatch.setattr(views, "rendered", killed)
+    status, doubts, _ = answer(folder)
+    assert status == 3
+    assert {one["reason"] for one in doubts} == {"the process of this view ended before its work"}
+
+
+def test_a_view_that_breaks_off_in_its_process_says_nothing_of_what_it_saw(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "recording.cast").write_bytes(cast("all is well", PLAIN[:11]))
+
+    def broken(text: str, *_: object) -> str:
+        raise KeyError(text)
+
+    monkeypatch.setattr(views, "rendered", broken)
+    status, doubts, _ = answer(folder)
+    assert status == 3
+    assert "KeyError" in str(doubts)
+    assert PLAIN[:8] not in str(doubts) + "".join(capfd.readouterr())
 
 
 def test_no_room_is_no_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

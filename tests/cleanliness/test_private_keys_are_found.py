@@ -6,6 +6,7 @@ import base64
 import json
 import random
 import textwrap
+import time
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
@@ -35,7 +36,7 @@ FORMS = [(key, form) for key in KEYS for form in FORMATS if (key, form) != ("ed2
 
 
 def found(text: str) -> list[str]:
-    return [one.reason for one in look("a.cast", File("a.cast", cast(text)), NOTHING, SHAPES)[0]]
+    return [one.reason for one in look("a.cast", File("a.cast", cast(text)), NOTHING, SHAPES)]
 
 
 def pem(key: str, form: str, password: bytes = b"") -> str:
@@ -73,6 +74,22 @@ def test_an_encrypted_key_is_found() -> None:
     assert found(body(pem("rsa", "pkcs8", b"password")))
     openssh = b"openssh-key-v1\0\0\0\0\x0aaes256-ctr\0\0\0\x06bcrypt" + random.Random(2).randbytes(300)
     assert found(base64.b64encode(openssh).decode())
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r\n    "])
+def test_an_encrypted_key_of_the_old_form_is_found(end: str) -> None:
+    lines = pem("rsa", "traditional", b"password").splitlines()
+    assert lines[1].startswith("Proc-Type")
+    assert found(end.join(lines))
+
+
+@pytest.mark.parametrize(
+    "text", ['"kty"' * 9000, "sk-" + "proj-" * 9000, "-----BEGIN PRIVATE KEY-----" + " Version: " * 9000]
+)
+def test_beginnings_without_an_end_are_looked_at_in_little_time(text: str) -> None:
+    before = time.process_time()
+    assert found(text) == []
+    assert time.process_time() - before < 5
 
 
 def test_the_beginning_of_a_key_is_found() -> None:

@@ -116,7 +116,7 @@ class Decoys:
 
     def _npm(self) -> Iterator[str]:
         yield f'    "node_modules/{self._word()}": {{'
-        yield f'      "resolved": "https://registry.npmjs.org/{self._word()}/-/{self._word()}-4.17.21.tgz",'
+        yield f'      "resolved": "https://registry.example/{self._word()}/-/{self._word()}-4.17.21.tgz",'
         yield f'      "integrity": "sha512-{self._b64(64)}"'
 
     def _yarn(self) -> Iterator[str]:
@@ -185,8 +185,8 @@ class Decoys:
     def _pip(self) -> Iterator[str]:
         yield f"Collecting {self._word()}=={self._chance.randrange(9)}.{self._chance.randrange(30)}"
         name = "".join(self._chance.choices(string.ascii_lowercase + string.digits, k=60))
-        yield f"  Downloading https://files.pythonhosted.org/packages/{self._hex(2)}/{self._hex(60)}/{self._word()}-1.0.whl"
-        yield f"  Stored in directory: /root/.cache/pip/wheels/{name}"
+        yield f"  Downloading https://files.example/packages/{self._hex(2)}/{self._hex(60)}/{self._word()}-1.0.whl"
+        yield f"  Stored in directory: /builds/.cache/pip/wheels/{name}"
 
     def _bars(self) -> Iterator[str]:
         total = self._chance.randrange(20, 40)

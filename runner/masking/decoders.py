@@ -36,7 +36,7 @@ _COMPATIBLE = re.compile(
     rb"\xef[\xbc\xbd][\x80-\xbf]|\xf0\x9d[\x90-\x9f][\x80-\xbf]|\xe2[\x91-\x93\x80-\x85][\x80-\xbf]|\xef\xb9[\xa0-\xab]"
 )
 _NUMBERED = re.compile(
-    rb"(?m)^[ \t]*(?:[+<>-] ?)?(?:\d{1,6}(?:[ \t]*(?:[:|]|\xe2\x94\x82|\xe2\x86\x92|\xe2\x94\x86)|[ \t]+[+-]?)"
+    rb"(?m)^[ \t]*(?:[+<>-] ?)?(?:\d{1,6}(?:[ \t]*(?:[:|]|\xe2\x94\x82|\xe2\x86\x92|\xe2\x94\x86)|[ \t]+([+-]?))"
     rb"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]?|\[?\d\d:\d\d:\d\d[.,\d]*\]?"
     rb"|[\w.-]{1,40}[ \t]{1,20}\|)[ \t]?"
 )
@@ -104,7 +104,12 @@ def compatible(text: Text, reach: int) -> Text | None:
 
 def unnumbered(text: Text) -> Text | None:
     """Without the line numbers, times and names that programs put before each line."""
-    return replaced(text, (Piece(*match.span(), b"") for match in _NUMBERED.finditer(text.text)))
+    found = list(_NUMBERED.finditer(text.text))
+    signed = [bool(match[1]) for match in found]
+    # The sign of a diff stands in the lines beside it, too; the first letter of a line of base64 does not.
+    signs = [all(three) for three in zip([False, *signed], signed, [*signed[1:], False], strict=False)]
+    ends = (match.end() if sign or not match[1] else match.start(1) for match, sign in zip(found, signs, strict=True))
+    return replaced(text, (Piece(match.start(), end, b"") for match, end in zip(found, ends, strict=True)))
 
 
 def dumps(text: Text) -> Iterator[Text]:

@@ -17,6 +17,7 @@ _HEX = re.compile(
     rb"(?i)3082[0-9a-f]{4}02010[013]|3081[0-9a-f]{2}02010[01]|30[2-7][0-9a-f]02010[01]|6f70656e7373682d6b65792d763100"
     rb"|3082[0-9a-f]{4}30[0-9a-f]{2,6}06092a864886f70d0105"
 )
+_END = re.compile(rb"-{4,5} ?END ")
 _ENCRYPTED = bytes.fromhex("2a864886f70d0105")
 _PKCS7 = bytes.fromhex("2a864886f70d0107")
 _OPENSSH = b"openssh-key-v1\0"
@@ -56,6 +57,8 @@ def _keys(
             past += 1
         source = squeezed.source.text
         first, last = squeezed.place(begin.start()), squeezed.place(past - 1) + 1
+        if end := _END.search(source, first, last + 8):
+            last = end.start()
         for letters in re.compile(rb"[A-Za-z0-9+/=_-]+").finditer(source, first, last):
             yield letters.span()
 

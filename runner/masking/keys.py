@@ -25,6 +25,9 @@ _SMALL = 1 << 18
 _LEAST_OF_A_BODY = 24
 """A part of a body that stands somewhere else is masked from so many characters on."""
 
+_SEEN_BEFORE = 6
+"""So many characters after a sign say that it is the body's."""
+
 
 def keys(data: bytes, engine: Engine | None = None) -> tuple[Edit, ...]:
     """The edits that mask every private key in `data`; looking again finds none. Raises NotProven."""
@@ -49,7 +52,8 @@ class _Keys:
         self._engine = engine
         self.spans: list[Span] = []
         self._texts: list[Text] = []
-        self._bodies: set[bytes] = set()
+        self._bodies: dict[bytes, bytes] = {}
+        """Letters and digits of what was found; and all its letters of base64, as they stand."""
 
     def look_into(self, text: Text, depth: int) -> None:
         """Looks for all in a text and in what stands encoded in it."""
@@ -75,9 +79,10 @@ class _Keys:
             found = list(look(text))
             for start, end in found:
                 self.spans += text.resolve(start, end)
-            body = b"".join(text.text[start:end] for start, end in found).translate(LOWER, NOT_ALNUM)
+            letters = b"".join(text.text[start:end] for start, end in found)
+            body = letters.translate(LOWER, NOT_ALNUM)
             if len(body) >= _LEAST_OF_A_BODY and look is not mnemonics:
-                self._bodies.add(body)
+                self._bodies[body] = letters
 
     def _children(self, text: Text, depth: int) -> Iterator[Text]:
         yield from (
@@ -115,11 +120,17 @@ class _Keys:
                     part = part[:-1]
                 # What touches a body that was found by itself may only happen to go on as it does.
                 if sum(end - start for start, end in without(part, taken)) >= _LEAST_OF_A_BODY:
-                    self.spans += [(start, _with_signs(data, end)) for start, end in part]
+                    letters = self._bodies[hit.form.text]
+                    self.spans += [_with_signs(data, start, end, letters) for start, end in part]
 
 
-def _with_signs(data: bytes, end: int) -> int:
-    """The letters of base64 that are neither letters nor digits belong to the part they follow."""
+def _with_signs(data: bytes, start: int, end: int, letters: bytes) -> Span:
+    """The letters of base64 that are neither letters nor digits belong to the part they follow.
+
+    Before it they do where they stand in the body, too: else they are the sign of a diff or the end of a path.
+    """
     while data[end : end + 1] in (b"+", b"/", b"="):
         end += 1
-    return end
+    while data[start - 1 : start] in (b"+", b"/") and data[start - 1 : start + _SEEN_BEFORE] in letters:
+        start -= 1
+    return start, end

@@ -9,7 +9,7 @@ import textwrap
 import time
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
@@ -23,9 +23,11 @@ from audit.cleanliness.known import Fragments
 from audit.cleanliness.shapes import Shapes
 from audit.cleanliness.views import File
 from tests.cleanliness.escapes import cast
+from tests.made_keys import ec_key, ed25519_key, rsa_key
 
-RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-KEYS = {"rsa": RSA, "ec": ec.generate_private_key(ec.SECP256R1()), "ed25519": ed25519.Ed25519PrivateKey.generate()}
+CHANCE = random.Random("private keys")
+RSA = rsa_key(CHANCE)
+KEYS = {"rsa": RSA, "ec": ec_key(CHANCE, ec.SECP256R1()), "ed25519": ed25519_key(CHANCE)}
 FORMATS = {
     "pkcs8": PrivateFormat.PKCS8,
     "traditional": PrivateFormat.TraditionalOpenSSL,

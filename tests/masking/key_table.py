@@ -10,8 +10,10 @@ from collections.abc import Callable
 from functools import cache
 
 from cryptography.hazmat.primitives import serialization as serial
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa, x25519
+from cryptography.hazmat.primitives.asymmetric import ec
 from mnemonic import Mnemonic
+
+from tests import made_keys
 
 Pieces = list[tuple[bytes, bool | None]]
 KEYS: dict[str, Callable[[], Pieces]] = {}
@@ -20,7 +22,7 @@ TRADITIONAL, PKCS8 = serial.PrivateFormat.TraditionalOpenSSL, serial.PrivateForm
 OPENSSH = serial.PrivateFormat.OpenSSH
 PLAIN = serial.NoEncryption()
 LOCKED = serial.BestAvailableEncryption(b"a passphrase")
-CHANCE = random.Random(20261130)
+CHANCE = random.Random()
 
 
 def key(function: Callable[[], Pieces]) -> Callable[[], Pieces]:
@@ -28,19 +30,36 @@ def key(function: Callable[[], Pieces]) -> Callable[[], Pieces]:
     return function
 
 
+def written(form: str, number: int = 0) -> Pieces:
+    """A row of the table; each `number` has other keys, the same at every run but for what a password locks."""
+    if _round[0] != number:
+        pem.cache_clear()
+        rsa_key.cache_clear()
+        _round[0] = number
+    CHANCE.seed(f"{number} {form}")
+    return KEYS[form]()
+
+
+_round = [0]
+
+
+def _chance(kind: str) -> random.Random:
+    return random.Random(f"{_round[0]} {kind}")
+
+
 @cache
 def rsa_key():
-    return rsa.generate_private_key(65537, 2048)
+    return made_keys.rsa_key(_chance("rsa"))
 
 
 @cache
 def pem(kind: str = "rsa", form=PKCS8, lock=PLAIN) -> str:
     made = {
         "rsa": rsa_key,
-        "ec": lambda: ec.generate_private_key(ec.SECP256R1()),
-        "ec384": lambda: ec.generate_private_key(ec.SECP384R1()),
-        "ed25519": ed25519.Ed25519PrivateKey.generate,
-        "x25519": x25519.X25519PrivateKey.generate,
+        "ec": lambda: made_keys.ec_key(_chance(kind), ec.SECP256R1()),
+        "ec384": lambda: made_keys.ec_key(_chance(kind), ec.SECP384R1()),
+        "ed25519": lambda: made_keys.ed25519_key(_chance(kind)),
+        "x25519": lambda: made_keys.x25519_key(_chance(kind)),
     }[kind]()
     return made.private_bytes(PEM, form, lock).decode()
 
@@ -175,12 +194,12 @@ def der_in_base64():
 
 @key
 def der_in_hex():
-    return field("key: ", ec.generate_private_key(ec.SECP256R1()).private_bytes(DER, TRADITIONAL, PLAIN).hex())
+    return field("key: ", made_keys.ec_key(CHANCE, ec.SECP256R1()).private_bytes(DER, TRADITIONAL, PLAIN).hex())
 
 
 @key
 def der_in_a_dump():
-    data = ed25519.Ed25519PrivateKey.generate().private_bytes(DER, PKCS8, PLAIN)
+    data = made_keys.ed25519_key(CHANCE).private_bytes(DER, PKCS8, PLAIN)
     pieces: Pieces = []
     for at in range(0, len(data), 16):
         row = data[at : at + 16]
@@ -323,6 +342,7 @@ def bip39_in_a_line():
     return field("words: ", Mnemonic("english").to_mnemonic(CHANCE.randbytes(32)))
 
 
+CHANCE.seed("decoys")
 DECOYS = {
     "certificate": "-----BEGIN CERTIFICATE-----\r\n" + "\r\n".join("MIID" + b64(45) for _ in range(12)) + "\r\n-----END CERTIFICATE-----\r\n",
     "public key": rsa_key().public_key().public_bytes(PEM, serial.PublicFormat.SubjectPublicKeyInfo).decode(),

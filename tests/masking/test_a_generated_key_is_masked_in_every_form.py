@@ -10,14 +10,23 @@ import pytest
 from archive.edits import apply_to_bytes
 from runner.masking import Known, NotProven, credentials, keys
 from tests.masking.escape_table import SECRETS
-from tests.masking.key_table import DECOYS, KEYS, lines_of, pem
+from tests.masking.key_table import DECOYS, KEYS, lines_of, pem, written
 
 KNOWN = Known(SECRETS.values())
 
 
 @pytest.mark.parametrize("form", KEYS)
 def test_its_body_is_masked_and_what_is_around_it_stays(form):
-    pieces = KEYS[form]()
+    its_body_is_masked_and_what_is_around_it_stays(written(form))
+
+
+@pytest.mark.parametrize("form", ["in_a_diff", "with_line_numbers", "tail_of_a_key_seen_before"])
+def test_a_body_with_any_letters_at_its_edges_is_masked(form):
+    for number in range(1, 9):
+        its_body_is_masked_and_what_is_around_it_stays(written(form, number))
+
+
+def its_body_is_masked_and_what_is_around_it_stays(pieces):
     data = b"$ make\r\nbefore it\r\n" + b"".join(text for text, _ in pieces) + b"after it\r\n"
     edits = keys(data)
     masked = apply_to_bytes(data, edits)
@@ -37,7 +46,7 @@ def test_its_body_is_masked_and_what_is_around_it_stays(form):
 
 
 def test_of_a_key_in_base64_no_line_can_be_decoded():
-    ((_, _), (text, _), _) = KEYS["base64_of_pem"]()
+    ((_, _), (text, _), _) = written("base64_of_pem")
     masked = apply_to_bytes(text, keys(text))
     left = b"".join(base64.b64decode(run[: len(run) // 4 * 4]) for run in re.findall(rb"[A-Za-z0-9+/]{8,}", masked))
     _, body, _ = lines_of(pem())

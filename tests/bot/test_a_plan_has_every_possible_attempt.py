@@ -162,6 +162,6 @@ def test_three_thousand_seven_hundred_subjects_are_planned_in_seconds(tmp_path: 
     cycle = declare(tmp_path, *(f"pkg:pypi/project-{number}@1.0" for number in range(3700)), agents=["a", "b"])
     began = time.process_time()
     plan, _ = write_plan(tmp_path, cycle)
-    # Two seconds on a quiet machine; twice that where tests share it.
-    assert time.process_time() - began < 4
+    # Two seconds on a quiet machine; with every job an object of its own, more than a minute.
+    assert time.process_time() - began < 20
     assert len(plan.jobs) == 3700 * 2 * 3 * (MAX_RERUNS + 1)

@@ -138,7 +138,7 @@ def test_a_film_ends_with_the_machines_processes_and_is_whole(machine):
     shell(machine, STAYS + "argusic-desktop --seconds 2 -- python3 app.py", 60)
     began = time.monotonic()
     used = machine.stop()
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 20
     assert ([film.path for film in used.films], used.film_trouble) == ([FILM], ())
     assert decodes(machine) > 15
     # The agent's processes alone are counted: the shell, the display, the application, the command that watches it.

@@ -116,9 +116,10 @@ def test_any_text_has_one_group_whatever_its_spacing(line):
 @pytest.mark.parametrize("piece", ["1.", "a./", "missing ", "A_", "no a ", "lib", "requires 1.1 ", "test_", "x" * 499])
 def test_no_line_makes_a_rule_search_for_long(piece):
     line = (piece * 500)[:500]
-    began = time.perf_counter()
+    began = time.process_time()
     stopped(line)
-    assert time.perf_counter() - began < 0.25
+    # A rule that goes back over the line again and again takes minutes for one so long.
+    assert time.process_time() - began < 5
 
 
 def test_a_longer_text_is_looked_at_as_far_as_a_report_goes():

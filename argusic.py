@@ -20,6 +20,7 @@ COMMANDS: dict[str, dict[str, str] | str] = {
     },
     "attempt": {"run": "runner.commands:attempt_run"},
     "agent": {"explain": "runner.agents.commands:agent_explain"},
+    "keys": {"sweep": "runner.keys.commands:keys_sweep", "stop": "runner.keys.commands:keys_stop"},
     "score": {
         "attempt": "scoring.commands:score_attempt",
         "set": "scoring.commands:score_set",
@@ -61,6 +62,7 @@ ABOUT = {
     "cycle": "Plan, run, watch and close a round of measurement.",
     "attempt": "Make a single attempt.",
     "agent": "Say what an agent's program left behind.",
+    "keys": "Delete keys for models that nobody needs any more, or all of them.",
     "score": "Check the arithmetic: JSON lines in, JSON lines out.",
     "evidence": "Mask, prove clean, read and let out what attempts recorded.",
     "verify": "Check everything about one run or one cycle.",

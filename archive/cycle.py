@@ -32,6 +32,8 @@ class Cycle(Model):
     """Whose attempts give a project its verdict (MEASUREMENT §9)."""
     sandboxes: tuple[Literal["bubblewrap", "docker"], ...] = Field(min_length=1)
     """Kinds of disposable machine this cycle accepts."""
+    spend_cap_micro_usd: Annotated[int, Field(gt=0)] | None = None
+    """What all attempts of the cycle together may cost their own keys, in millionths of a US dollar."""
     image: Digest | None = None
     """Image that its docker machines are made from; a demonstration may leave it open."""
 

@@ -13,6 +13,7 @@ from archive.plan import Harness, JobId, RunId
 from archive.reasons import Outcome, Reason, Validity
 from archive.report import Report
 from archive.subject import Tier
+from archive.usage import UsageReading
 
 Whole = Annotated[int, Field(ge=0)]
 Note = Annotated[str, StringConstraints(max_length=2000)]
@@ -102,28 +103,27 @@ class Claims(Model):
     replay_returned: Note | None
 
 
-class Usage(Model):
-    """Tokens and money; null is unknown, never 0."""
+class Program(Model):
+    """The program of an agent with a model, as it was installed for the attempt."""
 
-    input_tokens: Whole | None
-    cache_read_tokens: Whole | None
-    cache_write_tokens: Whole | None
-    output_tokens: Whole | None
-    calls: Whole | None
-    cost_micro_usd: Whole | None
-
-    @classmethod
-    def unknown(cls) -> Usage:
-        """Nothing is known."""
-        return cls.model_construct(**dict.fromkeys(cls.model_fields))
+    registry: Literal["npm", "pypi"]
+    name: str
+    version: str
+    bytes: Whole
+    digest: Digest
+    """Over path, mode and content of every installed file."""
 
 
 class Key(Model):
     """The model key of the attempt."""
 
     kind: Literal["none", "own", "shared"]
+    broker: Literal["openrouter", "litellm"] | None
+    id: Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,200}$")] | None
+    """What its broker calls it; nothing can be asked of a model with that."""
     cap_micro_usd: Whole | None
     spent_micro_usd: Whole | None
+    """What the broker counted when all was settled: the only money that a record knows."""
     expires_at: Instant | None
     """When the key ends by itself."""
     deletion_confirmed: bool | None
@@ -134,10 +134,17 @@ class Key(Model):
         """The agent needs no key."""
         return cls.model_construct(kind="none", **dict.fromkeys(list(cls.model_fields)[1:]))
 
+    @classmethod
+    def shared(cls) -> Key:
+        """A key that other attempts and people use too: nothing of it is this attempt's alone."""
+        return cls.model_construct(kind="shared", **dict.fromkeys(list(cls.model_fields)[1:]))
 
-EndedBy = Literal["agent", "budget", "memory-limit", "output-ceiling", "harness"]
+
+EndedBy = Literal["agent", "budget", "memory-limit", "output-ceiling", "key-cap", "model-context", "harness"]
 ReportState = Literal["read", "missing", "refused", "not-reached"]
-Role = Literal["recording", "terminal", "timing", "log", "report", "session", "replay", "video", "screenshot"]
+Role = Literal[
+    "recording", "terminal", "timing", "log", "report", "session", "stdout", "stderr", "replay", "video", "screenshot"
+]
 
 
 class Evidence(Model):
@@ -193,7 +200,9 @@ class Record(Model):
     error_ms: tuple[Whole | None, ...]
     """For each error of the report, when the recording first shows it: milliseconds since the agent's start."""
     claims: Claims | None
-    usage: Usage
+    program: Program | None
+    """Null for a control."""
+    usage: UsageReading
     key: Key
     evidence: tuple[Evidence, ...]
     certificate: Digest | None

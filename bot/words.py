@@ -21,6 +21,8 @@ ENDED = {
     "budget": "the time budget was used up",
     "memory-limit": "the memory limit was reached",
     "output-ceiling": "the output ceiling was reached",
+    "key-cap": "the attempt's key had spent all that it may spend",
+    "model-context": "the session was longer than the model can read",
     "harness": "our own program ended it",
 }
 MASKED: dict[str, str] = {
@@ -31,7 +33,12 @@ MASKED: dict[str, str] = {
     "token": "what looks like a provider's token",
 }
 """What was masked in the served copies, in words."""
-CUT_OFF = {"memory-limit": "ended by the memory limit", "output-ceiling": "ended by the output ceiling"}
+CUT_OFF = {
+    "memory-limit": "ended by the memory limit",
+    "output-ceiling": "ended by the output ceiling",
+    "key-cap": "ended by the cap of its key",
+    "model-context": "ended by what its model can read",
+}
 """What is said of an attempt that a limit other than time ended; its report is not read (MEASUREMENT §5)."""
 SEEN = {
     "yes": "command seen in the session",

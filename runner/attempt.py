@@ -11,34 +11,37 @@ import shutil
 import time
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from archive.canonical import canonical
 from archive.errors import ArgusicError, MachineError
 from archive.plan import Job
-from archive.reasons import Reason
+from archive.reasons import Limit, Reason
 from archive.record import Incident, Record
 from archive.report import MAX_BYTES, ReportRefused, VerifiedHow, read_report
 from runner import claims as claim
-from runner.agents import adapter
+from runner.agents import adapter, program_of
+from runner.agents.reading import Reading
+from runner.agents.trouble import settled
+from runner.agents.work import Control, WithModel, Work
+from runner.attempt_key import attempt_key
 from runner.checking import Checker
 from runner.condition import FREE_BYTES, Condition
 from runner.evidence import Bundle
 from runner.film import collect_film
 from runner.journal import Journal
-from runner.machine import INSIDE, INSTRUCTIONS, REPORT, SESSION, spec
+from runner.machine import INSIDE, INSTRUCTIONS, REPORT, spec
 from runner.masking import Known
 from runner.proving import proven
 from runner.recorder import Recorder, mend
 from runner.sandbox import PROJECT, FileRefused, Machine, Mount
 from runner.sources import FetchFailed, source
 from runner.sources.prepare import prepare
-from runner.spool import Begun, claimed, commitment_key, finish, remember
+from runner.spool import Begun, claimed, commitment_key, finish, remember, remove
 from runner.story import Story
 from runner.watch import Ended, Halt, drain, run, watch
 
 CLOCK_DRIFT_MS = 2000
-SESSION_BYTES = 64 << 20
 NETWORK_TROUBLE = (
     *(b"name resolution", b"ENOTFOUND", b"EAI_AGAIN", b"unreachable", b"ECONNREFUSED", b"ETIMEDOUT"),
     *(b"CERTIFICATE", b"certificate verify failed"),
@@ -55,9 +58,10 @@ class Attempt:
 
     def __init__(self, condition: Condition, job: Job, halt: Halt, secret_values: tuple[str, ...] = ()) -> None:
         """`secret_values` are handed into the machine by the harness: they are masked wherever they appear."""
-        self.condition, self.job, self.halt, self.secret_values = condition, job, halt, secret_values
+        self.condition, self.job, self.halt, self.secret_values = condition, job, Halt(halt), secret_values
         self.agent, self.subject = condition.agents[job.agent], condition.subjects[job.subject]
         self.story = Story(condition, job, int(time.time()))
+        self.reading: Reading | None = None
 
     def make(self) -> Record:
         """Makes the attempt and keeps its evidence. The record is returned, not saved; its spool stays until it is."""
@@ -67,26 +71,64 @@ class Attempt:
         )
         with claimed(self.condition.root, begun) as self.spool:
             self.journal = Journal(self.spool)
-            remember(self.spool, self.secret_values)
-            known = Known(self.secret_values)
-            self.bundle = Bundle(self.condition.root, story.run, known, commitment_key(self.condition.root, story.run))
             self.journal.step("planned", run=story.run, job=self.job.id, subject=self.job.subject, agent=self.job.agent)
-            checker = Checker(self.bundle.quarantine)
+            self.journal.step("key", kind=self.agent.model.key if self.agent.model else "none")
             try:
-                self._guarded()
-                record = self._settled(checker)
-            finally:
-                checker.end()
+                seconds = self.job.budget_minutes * 60
+                self.key = attempt_key(self.condition, self.agent, self.spool, story.run, seconds)
+            except BaseException:
+                remove(self.spool)  # Nothing began: the attempt stays due.
+                raise
+            with self.key:
+                record = self._recorded()
             finish(self.spool, canonical(record))
             return record
+
+    def _recorded(self) -> Record:
+        """Everything after the key is there and before the record is kept."""
+        values = (*self.secret_values, *self.key.secrets)
+        remember(self.spool, values)
+        self.story.key = self.key.key
+        key = commitment_key(self.condition.root, self.story.run)
+        self.bundle = Bundle(self.condition.root, self.story.run, Known(values), key)
+        checker = Checker(self.bundle.quarantine)
+        try:
+            self._guarded()
+            self._close_key()
+            return self._settled(checker)
+        finally:
+            checker.end()
+
+    def _close_key(self) -> None:
+        """The key ends on every path, before anything is masked; then its account is asked what the end was."""
+        self.story.key = self.key.close()
+        self.journal.step("key-closed", kind=self.story.key.kind, confirmed=self.story.key.deletion_confirmed)
+        story, reading = self.story, self.reading
+        if reading is None or story.trouble is not None or story.ended.by not in ("agent", "budget"):
+            return
+        story.usage = reading.usage
+        condition = settled(reading.condition, story.key)
+        if isinstance(condition, Limit):
+            ended_by: Literal["key-cap", "model-context"] = "key-cap" if condition is Limit.KEY_CAP else "model-context"
+            story.ended = story.ended._replace(by=ended_by)
+        elif condition is not None:
+            story.trouble = (condition, f"{self.agent.harness} ended with: {reading.terminal or 'no word of its own'}")
+        elif story.ended.by == "agent" and not reading.complete:
+            story.trouble = (
+                Reason.AGENT_CRASHED,
+                f"{self.agent.harness} broke off (exit {story.ended.exit})",
+            )
 
     def _guarded(self) -> None:
         """Everything up to the machine's end; trouble of ours becomes a reason, never an outcome."""
         story = self.story
         try:
-            self.journal.step("key", kind="none")
             self._fetch()
-            self._in_machine()
+            self.work = self._work()
+            try:
+                self._in_machine()
+            finally:
+                self.work.end()
         except FetchFailed as error:
             story.trouble = (error.reason, str(error))
         except ReportLost as error:
@@ -123,6 +165,7 @@ class Attempt:
         machine = sandbox.start(spec(sandbox, self._mounts(), self.condition.extra_ca, self.condition.limits))
         try:
             prepare(machine, self.brief, self.halt)
+            self.work.ready(machine)
             self._agent(machine)
             if self.story.ended.by != "harness":
                 self._collect(machine)
@@ -132,9 +175,24 @@ class Attempt:
         finally:
             machine.destroy()
             self.journal.step("destroyed")
-        self.journal.step("key-closed", kind="none")
         self.journal.sound()
         self._ask_network()
+
+    def _work(self) -> Work:
+        """What drives the agent. The shared key of an agent never leaves this process."""
+        model = self.agent.model
+        if model is None:
+            return Control(self.agent, adapter(self.agent))
+        ready = self.condition.programs.get(self.agent.id)
+        self.story.program = ready.what if ready else None
+        return WithModel(
+            program_of(self.agent),
+            model,
+            prompt=(INSTRUCTIONS / f"{self.agent.instructions}.md").read_text("utf-8"),
+            installed=ready,
+            key=next(iter(self.key.secrets), None),
+            extra_ca=self.condition.extra_ca,
+        )
 
     def _agent(self, machine: Machine) -> None:
         """The agent's own time: the budget runs from here, and from nowhere before."""
@@ -142,7 +200,7 @@ class Attempt:
         self.journal.step("agent", budget_minutes=self.job.budget_minutes)
         recorder = Recorder(self.spool, self.bundle.key, story.started_at)
         try:
-            session = machine.exec(adapter(self.agent).argv(self.agent))
+            session = self.work.begin(machine, self.halt)
             story.agent_started = True
             began = time.monotonic()
             seconds, most = self.job.budget_minutes * 60.0, self.condition.ceiling_bytes
@@ -175,18 +233,17 @@ class Attempt:
     def _collect(self, machine: Machine) -> None:
         """Copies out what the agent left, before anything of the harness runs on the same disk."""
         self.journal.step("collect")
-        session = self._read(machine, SESSION, SESSION_BYTES)
-        if session is not None:
-            session = self.bundle.add("session", session)
-        self.commands = adapter(self.agent).commands(session)
         story = self.story
+        self.commands, self.reading = self.work.left(machine, self.bundle, story.ended, self.journal.note)
         try:
             data = machine.read(REPORT, MAX_BYTES)
             if data is None:
                 story.report_state = "missing"
                 return
             data = self.bundle.add("report", data)
-            if story.ended.by in ("agent", "budget"):
+            # An agent that a provider cut off, or a limit of its model, came to no end of its own.
+            cut_off = self.reading is not None and self.reading.condition is not None
+            if story.ended.by in ("agent", "budget") and not cut_off:
                 story.report = read_report(data)
                 story.report_state = "read"
         except (FileRefused, ReportRefused) as error:
@@ -251,13 +308,6 @@ class Attempt:
         self.bundle.logged()
         return proven(self.story, self.bundle, checker, self.journal.ms)
 
-    def _read(self, machine: Machine, path: str, most: int) -> bytes | None:
-        try:
-            return machine.read(path, most)
-        except FileRefused as error:
-            self.journal.note(str(error))
-            return None
-
     def _mounts(self) -> tuple[Mount, ...]:
         folder = self.spool / "task"
         folder.mkdir(mode=0o755)
@@ -279,6 +329,7 @@ class Attempt:
             Mount(INSTRUCTIONS / f"{self.agent.instructions}.md", "/argusic/instructions.md"),
             Mount(INSIDE, "/argusic/inside"),
             *self.brief.files,
+            *self.work.mounts(folder),
         ]
         if self.brief.readme is not None:
             _readable(folder / "README.md", self.brief.readme)

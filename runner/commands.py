@@ -17,7 +17,7 @@ import typer
 from archive import places, pools, records
 from archive.errors import DataError, Unfinished, printable
 from archive.reasons import Reason
-from runner.agents import adapter
+from runner.agents import startable
 from runner.condition import condition, job_of
 from runner.cycle import Finished, run_cycle
 from runner.progress import Shown, narrator
@@ -60,7 +60,7 @@ def chosen_for(root: Path, cycle: str, kind: Kind) -> Chosen:
     accepted = pools.cycle(root, cycle)
     for name, agent in sorted(pools.agents(root).items()):
         if name in accepted.agents:
-            adapter(agent)  # An agent that cannot be started is named before anything is.
+            startable(agent)  # An agent that cannot be started is named before anything is.
     if kind is Kind.AUTO and len(accepted.sandboxes) == 1:
         kind = Kind(accepted.sandboxes[0])
     chosen = choose(kind, root, accepted.image)
@@ -103,23 +103,32 @@ def attempt_run(
 
 def cycle_status(ctx: typer.Context, cycle: str, as_json: AsJson = False) -> None:
     """Say how far CYCLE is: attempts made, due and possible, and how the made ones ended."""
+    from runner.spending import Spending, usd
     from scoring.due import due, result_of
 
-    edition = pools.editions(ctx.obj)[pools.cycle(ctx.obj, cycle).edition]
+    declared = pools.cycle(ctx.obj, cycle)
+    edition = pools.editions(ctx.obj)[declared.edition]
     plan = pools.plan(ctx.obj, cycle)
     if plan is None:
         raise DataError(pools.plan_path(ctx.obj, cycle), "", f"no plan yet; make one: argusic cycle plan {cycle}")
-    made = {record.job: result_of(record) for record in records.each(ctx.obj, cycle)}
+    spent = Spending(declared, edition, pools.agents(ctx.obj))
+    made = {}
+    for record in records.each(ctx.obj, cycle):
+        made[record.job] = result_of(record)
+        spent.add(record.key)
     left = [job for job in due(plan.jobs, made, edition) if job.id not in made]
     counts = Counter(str(result.outcome or result.reason) for result in made.values())
     if as_json:
-        print(
-            json.dumps({"cycle": cycle, "made": len(made), "due": len(left), "results": dict(sorted(counts.items()))})
-        )
+        money = {"known": spent.known, "unknown": spent.unknown, "due_at_most": spent.most(left), "cap": spent.cap}
+        said = {"cycle": cycle, "made": len(made), "due": len(left), "results": dict(sorted(counts.items()))}
+        print(json.dumps(said | {"spent_micro_usd": money}))
         return
     print(f"{cycle}: {len(made)} attempts made, {len(left)} due now, {len(plan.jobs)} possible in all")
     for name, count in sorted(counts.items()):
         print(f"  {count:6} {name}")
+    if spent.cap is not None:
+        gone = usd(spent.known) + (f", and at most {usd(spent.unknown)} that nobody could say" if spent.unknown else "")
+        print(f"  spent {gone}, of {usd(spent.cap)}; the attempts due now may spend {usd(spent.most(left))} at most")
 
 
 def doctor(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import secrets
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +22,11 @@ from archive.plan import Harness, Job, Plan
 from archive.record import Environment, Limit
 from archive.store import FolderStore
 from archive.subject import Subject
+from runner.agents import program_of
+from runner.agents.install import Ready, installed, word
+from runner.agents.work import checked
 from runner.gpu import gpu_present
+from runner.keys.brokers import broker
 from runner.machine import LIMITS
 from runner.sandbox import Limits, Sandbox
 
@@ -46,6 +52,10 @@ class Condition(NamedTuple):
     extra_ca: Path | None
     limits: Limits
     ceiling_bytes: int
+    programs: Mapping[str, Ready]
+    """Installed programs of the agents that have one, by the agent's id."""
+    environ: Mapping[str, str]
+    """The runner's own environment, in which keys are: no machine sees anything of it."""
 
 
 def condition(root: Path, cycle_id: str, sandbox: Sandbox, extra_ca: Path | None, limits: Limits = LIMITS) -> Condition:
@@ -82,10 +92,12 @@ def condition(root: Path, cycle_id: str, sandbox: Sandbox, extra_ca: Path | None
     if any(job.tier == "gpu" for job in plan.jobs) and not gpu_present():
         raise ArgusicError(f"cycle {cycle_id} has attempts of the tier gpu, and this runner has no GPU")
     agents = {name: agent for name, agent in pools.agents(root).items() if name in cycle.agents}
+    edition = pools.editions(root)[cycle.edition]
+    keys_at_hand(cycle, edition, agents, os.environ)
     return Condition(
         root=root,
         cycle=cycle,
-        edition=pools.editions(root)[cycle.edition],
+        edition=edition,
         plan=plan,
         subjects={subject.id: subject for subject in pools.subjects(root, cycle_id)},
         agents=agents,
@@ -96,7 +108,43 @@ def condition(root: Path, cycle_id: str, sandbox: Sandbox, extra_ca: Path | None
         extra_ca=extra_ca,
         limits=limits,
         ceiling_bytes=OUTPUT_CEILING_BYTES,
+        programs=programs(root, sandbox, agents, extra_ca),
+        environ=dict(os.environ),
     )
+
+
+def keys_at_hand(cycle: Cycle, edition: Edition, agents: Mapping[str, Agent], environ: Mapping[str, str]) -> None:
+    """Raises ArgusicError where an attempt of `cycle` could not get the key that its agent's file promises."""
+    for agent in agents.values():
+        model = agent.model
+        if model is None:
+            continue
+        if model.key == "none" and not cycle.demonstration:
+            raise ArgusicError(f"agent {agent.id}: a model without a key is for demonstrations, and {cycle.id} is none")
+        if model.key == "shared" and not environ.get(model.key_from or ""):
+            raise ArgusicError(f"agent {agent.id}: the variable {model.key_from} with its shared key is not set here")
+        if model.broker is not None:
+            broker(model.broker, environ)
+            if edition.key_cap_micro_usd is None:
+                raise ArgusicError(
+                    f"agent {agent.id}: edition {edition.version} states no cap for an attempt's own key"
+                )
+            if cycle.spend_cap_micro_usd is None:
+                place = f"pools/cycles/{cycle.id}/cycle.toml"
+                raise ArgusicError(f"{place}: spend_cap_micro_usd: agent {agent.id} spends money; say how much at most")
+
+
+def programs(root: Path, sandbox: Sandbox, agents: Mapping[str, Agent], extra_ca: Path | None) -> dict[str, Ready]:
+    """The programs of `agents`, installed for the machines of `sandbox` where they are not yet."""
+    ready = {}
+    for name, agent in agents.items():
+        if agent.model is None:
+            continue
+        program = program_of(agent)
+        checked(agent, program)
+        if program.package is not None:
+            ready[name] = installed(root, sandbox, program.package, word(program), extra_ca)
+    return ready
 
 
 def absent(sandbox: Sandbox) -> list[str]:
@@ -119,7 +167,7 @@ def environment(root: Path, sandbox: Sandbox, extra_ca: Path | None, limits: Lim
         network="open",
         extra_ca=digest(extra_ca.read_bytes()) if extra_ca else None,
         harness=measuring,
-        runner=_runner_name(root),
+        runner=runner_name(root),
     )
 
 
@@ -132,7 +180,7 @@ def job_of(plan: Plan, job_id: str) -> Job:
     return found[0]
 
 
-def _runner_name(root: Path) -> str:
+def runner_name(root: Path) -> str:
     """An opaque name, made once, that says nothing about the computer."""
     path = places.private(root) / "runner"
     if not path.is_file():

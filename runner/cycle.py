@@ -20,7 +20,9 @@ from archive.reasons import Reason
 from archive.record import Record
 from runner.attempt import Attempt
 from runner.condition import FREE_BYTES, Condition
+from runner.keys import NoKey
 from runner.recover import recover
+from runner.spending import Spending
 from runner.spool import remove
 from runner.watch import Halt
 from scoring.due import Result, due, result_of
@@ -43,7 +45,8 @@ class Finished(NamedTuple):
     """Attempts made now."""
     left: int
     """Attempts that are due and were not made."""
-    halted: tuple[Reason, str] | None
+    halted: tuple[str, str] | None
+    """Why no further attempt began: a reason, and that in words."""
     notes: list[str]
     """What a person should know besides."""
 
@@ -66,10 +69,11 @@ def run_cycle(
             removed = condition.sandbox.make_room([image for image in pinned if image])
             notes += [f"removed, because less than {FREE_BYTES >> 30} GiB are free: {what}" for what in removed]
         notes += recover(condition)
-        results = _reconcile(condition, ledger)
+        spent = Spending(condition.cycle, condition.edition, condition.agents)
+        results = _reconcile(condition, ledger, spent)
         before = len(results)
         running: dict[Future[Record], Job] = {}
-        stopping: tuple[Reason, str] | None = None
+        stopping: tuple[str, str] | None = None
         with ThreadPoolExecutor(at_once) as pool:
             while True:
                 queue = [job for job in due(condition.plan.jobs, results, condition.edition) if job.id not in results]
@@ -78,6 +82,9 @@ def run_cycle(
                 busy = {job.id for job in running.values()}
                 waiting = [job for job in queue if job.id not in busy]
                 while waiting and len(running) < at_once and halt.reason is None and stopping is None:
+                    stopping = spent.refuses(waiting[0], running.values())
+                    if stopping:
+                        break
                     job = waiting.pop(0)
                     running[pool.submit(Attempt(condition, job, halt).make)] = job
                 tell(Progress(tuple(running.values()), len(waiting), len(results), None))
@@ -90,6 +97,10 @@ def run_cycle(
                     try:
                         last = future.result()
                         _keep(condition, ledger, last)
+                        spent.add(last.key)
+                    except NoKey as error:
+                        stopping = stopping or ("key:not-made", str(error))
+                        continue
                     except Exception as error:  # noqa: BLE001 - the others go on to their end and are kept
                         stopping = stopping or (
                             Reason.HARNESS_ERROR,
@@ -124,12 +135,13 @@ def _keep(condition: Condition, ledger: Ledger, record: Record) -> None:
     remove(places.spool(condition.root) / record.run)
 
 
-def _reconcile(condition: Condition, ledger: Ledger) -> dict[str, Result]:
-    """Results so far; a record that was saved just before a crash is listed now."""
+def _reconcile(condition: Condition, ledger: Ledger, spent: Spending) -> dict[str, Result]:
+    """Results so far, and what they spent; a record that was saved just before a crash is listed now."""
     results: dict[str, Result] = {}
     for record in records.each(condition.root, condition.cycle.id):
         ledger.append(record.run, digest(canonical(record)))
         results[record.job] = result_of(record)
+        spent.add(record.key)
     return results
 
 

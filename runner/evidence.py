@@ -34,6 +34,8 @@ NAMES: dict[Role, tuple[str, str]] = {
     "log": (LOG, "application/x-ndjson"),
     "report": ("report.json", "application/json"),
     "session": ("session.jsonl", "application/x-ndjson"),
+    "stdout": ("stdout.txt", "text/plain"),
+    "stderr": ("stderr.txt", "text/plain"),
     "replay": ("replay.raw", "application/octet-stream"),
     "video": ("session.mp4", "video/mp4"),
     "screenshot": ("screenshot.png", "image/png"),

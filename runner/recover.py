@@ -14,6 +14,8 @@ from runner.checking import Checker
 from runner.condition import Condition, job_of
 from runner.evidence import Bundle
 from runner.journal import Journal
+from runner.keys.brokers import broker
+from runner.keys.lease import close_left
 from runner.masking import Known
 from runner.proving import proven
 from runner.recorder import mend
@@ -51,12 +53,16 @@ def _close(condition: Condition, folder: Path, begun: Begun) -> None:
         records.save(condition.root, read_json(Record, folder / RECORD))
         return
     story = Story(condition, job_of(condition.plan, begun.job), begun.started_at)
+    values = recalled(folder)
+    # The last value is the key's own; without it no machine had the key.
+    left = close_left(lambda name: broker(name, condition.environ), folder, values[-1] if values else None)
+    story.key = left or story.key
     story.trouble = (Reason.INFRA_RUNNER_LOST, "the runner's process ended in the middle of the attempt")
     mend(folder, begun.started_at)
     journal = Journal(folder)
     journal.note("closed by a later start: the process of this attempt is gone")
     journal.close()
-    bundle = Bundle(condition.root, begun.run, Known(recalled(folder)), commitment_key(condition.root, begun.run))
+    bundle = Bundle(condition.root, begun.run, Known(values), commitment_key(condition.root, begun.run))
     checker = Checker(bundle.quarantine)
     try:
         bundle.recorded(begun.started_at)

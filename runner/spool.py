@@ -65,6 +65,13 @@ def abandoned(root: Path) -> Iterator[list[tuple[Path, Begun | None]]]:
         yield found
 
 
+def under_way(root: Path) -> set[str]:
+    """Runs whose process is alive and at work on them."""
+    with _one_at_a_time(root):
+        folders = sorted(places.spool(root).glob("*/"))
+        return {folder.name for folder in folders if folder.name != UNREADABLE and _is_locked(folder)}
+
+
 def set_aside(root: Path, folder: Path) -> Path:
     """Moves a folder that cannot be closed out of the way, for a person to look at; its new place."""
     target = places.spool(root) / UNREADABLE / f"{folder.name}-{secrets.token_hex(4)}"
@@ -133,6 +140,11 @@ def commitment_key(root: Path, run: str) -> bytes:
     if not path.is_file():
         atomic.write(path, secrets.token_hex(32).encode(), 0o600)
     return bytes.fromhex(path.read_text())
+
+
+def _is_locked(folder: Path) -> bool:
+    with _locked(folder) as ours:
+        return not ours
 
 
 @contextlib.contextmanager

@@ -14,13 +14,14 @@ from archive.record import (
     Fetched,
     Incident,
     Key,
+    Program,
     Record,
     ReportState,
     Role,
     Times,
-    Usage,
 )
 from archive.report import Report
+from archive.usage import UsageReading
 from runner.condition import Condition
 from runner.ruling import rule
 from runner.watch import Ended
@@ -46,6 +47,8 @@ class Story:
     claims: Claims | None = None
     fetch_ms: int | None = None
     replay_ms: int | None = None
+    program: Program | None = None
+    usage: UsageReading = field(default_factory=UsageReading.unknown)
     key: Key = field(default_factory=Key.none)
 
     @property
@@ -113,7 +116,8 @@ class Story:
             report=self.report if shown else None,
             error_ms=self.error_ms if shown and self.report else (),
             claims=self.claims if shown else None,
-            usage=Usage.unknown(),
+            program=self.program,
+            usage=self.usage,
             key=self.key,
             evidence=tuple(kept.values()) if shown else (),
             certificate=certificate if shown and kept else None,

@@ -38,16 +38,30 @@ class Sink(Protocol):
 
 
 class Halt:
-    """A wish, from outside, that all attempts end: set once, by a signal or a deadline."""
+    """A wish, from outside, that attempts end: set once, by a signal or a deadline for all, or for one of them."""
 
-    def __init__(self) -> None:
-        self.reason: Reason | None = None
-        self.detail = ""
+    def __init__(self, of_all: Halt | None = None) -> None:
+        """With `of_all`: for one attempt, which that wish ends too."""
+        self._of_all = of_all
+        self._said: tuple[Reason, str] | None = None
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why attempts are to end; None while they are not."""
+        return self._wish[0] if self._wish else None
+
+    @property
+    def detail(self) -> str:
+        """The reason in words."""
+        return self._wish[1] if self._wish else ""
+
+    @property
+    def _wish(self) -> tuple[Reason, str] | None:
+        return self._said or (self._of_all._wish if self._of_all else None)
 
     def now(self, reason: Reason, detail: str) -> None:
         """Ends attempts for `reason`; the first one wins."""
-        if self.reason is None:
-            self.detail, self.reason = detail, reason
+        self._said = self._said or (reason, detail)
 
 
 class Ended(NamedTuple):

@@ -35,6 +35,16 @@ def adapter(agent: Agent) -> Adapter:
     return known[agent.harness]
 
 
+def startable(agent: Agent) -> None:
+    """Raises ArgusicError where `agent` cannot be started."""
+    if agent.control:
+        adapter(agent)
+    elif agent.model is None:
+        raise ArgusicError(f"agent {agent.id}: no [model] table says which model it is and where it answers")
+    else:
+        program_of(agent)
+
+
 def program_of(agent: Agent) -> Program:
     """The program of an agent with a model.
 

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, Protocol
 from runner.agents.reading import Output, Reading
 
 Api = Literal["openai-completions", "openai-responses", "anthropic-messages", "google"]
+"""Interface of a model's endpoint."""
 
 
 class Package(NamedTuple):

@@ -120,8 +120,13 @@ class Session(Protocol):
 class Machine(Protocol):
     """One disposable machine."""
 
-    def exec(self, argv: list[str], cwd: str = PROJECT, *, harness: bool = False) -> Session:
-        """Starts a program; with `harness` as the user that owns HARNESS, where the sandbox has a second one."""
+    def exec(
+        self, argv: list[str], cwd: str = PROJECT, *, harness: bool = False, env: Mapping[str, str] | None = None
+    ) -> Session:
+        """Starts a program; with `harness` as the user that owns HARNESS, where the sandbox has a second one.
+
+        `env` are variables for this program alone, beside those of the machine.
+        """
 
     def stop(self) -> Stopped:
         """Ends every process in the machine and returns when all are gone; files stay."""

@@ -29,9 +29,12 @@ class ControlledMachine:
         self._answers: deque[tuple[dict[str, Any], list[int]]] = deque()
         self._control: socket.socket
 
-    def exec(self, argv: list[str], cwd: str = PROJECT, *, harness: bool = False) -> ControlledSession:
+    def exec(
+        self, argv: list[str], cwd: str = PROJECT, *, harness: bool = False, env: Mapping[str, str] | None = None
+    ) -> ControlledSession:
         """As `Machine.exec`."""
-        request = {"op": "exec", "argv": argv, "cwd": cwd, "env": self._env, "rows": ROWS, "columns": COLUMNS}
+        variables = self._env | dict(env or {})
+        request = {"op": "exec", "argv": argv, "cwd": cwd, "env": variables, "rows": ROWS, "columns": COLUMNS}
         request["harness"] = harness
         answer, handles = self._sure(self._ask(request))
         session = ControlledSession(self, answer["pid"], handles[0])

@@ -23,6 +23,6 @@ def test_the_agent_is_named_and_no_attempt_is_begun(tmp_path):
         check=False,
     )
     assert done.returncode == 2
-    assert "error: agent agent-a: no adapter for harness 'generic'" in done.stderr
+    assert "error: agent agent-a: no [model] table says" in done.stderr
     assert not (tmp_path / "results").exists()
     assert not (tmp_path / ".argusic/spool").exists()

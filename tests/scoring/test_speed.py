@@ -9,7 +9,7 @@ from scoring.verdict import verdicts
 
 AGENTS, PROJECTS = 20, 1667
 MOST_GROWTH = 40
-"""What ten times as many attempts may cost more: ten is what grows with them, a hundred what grows with their square."""
+"""What ten times as many attempts may cost more: ten grows with them, a hundred with their square."""
 
 
 def test_ten_times_as_many_attempts_do_not_take_a_hundred_times_as_long(attempt, edition):

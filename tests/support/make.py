@@ -13,6 +13,7 @@ from archive.ledger import Ledger
 from archive.plan import Job, Plan, job_id, run_id
 from archive.reasons import POLICIES, Outcome, Reason, Validity
 from archive.record import Record
+from archive.usage import UsageReading
 from bot.plan import write_plan
 from scoring.due import Result, due, result_of
 
@@ -280,11 +281,12 @@ def _template() -> dict[str, Any]:
         },
         "error_ms": [],
         "claims": {"seen": "yes", "kind": "decodes", "replay": "same", "replay_exit": 0, "replay_returned": None},
-        "usage": dict.fromkeys(
-            ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "calls", "cost_micro_usd")
-        ),
+        "program": None,
+        "usage": UsageReading.unknown().model_dump(),
         "key": {
             "kind": "none",
+            "broker": None,
+            "id": None,
             "cap_micro_usd": None,
             "spent_micro_usd": None,
             "expires_at": None,

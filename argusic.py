@@ -62,7 +62,7 @@ ABOUT = {
     "cycle": "Plan, run, watch and close a round of measurement.",
     "attempt": "Make a single attempt.",
     "agent": "Say what an agent's program left behind.",
-    "keys": "Delete keys for models that nobody needs any more, or all of them.",
+    "keys": "Delete model keys that no attempt owns, or all of them.",
     "score": "Check the arithmetic: JSON lines in, JSON lines out.",
     "evidence": "Mask, prove clean, read and let out what attempts recorded.",
     "verify": "Check everything about one run or one cycle.",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from archive.agent import Agent
 from archive.errors import ArgusicError
 from archive.record import Key
 from runner.condition import Condition
-from runner.keys.brokers import broker
-from runner.keys.lease import Lease, key_name
+from runner.keys import broker, key_name
+from runner.keys.lease import Lease, NoKey
+from runner.masking import Known
 
 SLACK_SECONDS = 3600
 """What an attempt may need beside its agent's time: fetching, the machine, copying out, settling the account."""
@@ -51,7 +53,12 @@ def attempt_key(condition: Condition, agent: Agent, folder: Path, run: str, budg
         raise ArgusicError(f"edition {condition.edition.version} states no cap for an attempt's own key")
     name = key_name(condition.environment.runner, run)
     maker = broker(model.broker, condition.environ)
-    lease = Lease.open(maker, folder, name, cap, budget_seconds + SLACK_SECONDS)
+    lease = Lease.open(maker, folder, name, cap, budget_seconds + SLACK_SECONDS, time.time())
+    try:
+        Known((lease.secret,))
+    except ValueError as error:
+        lease.close()
+        raise NoKey(f"key {name}: {error}") from None
     return AttemptKey(lease.key, (lease.secret,), lease)
 
 

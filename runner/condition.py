@@ -26,8 +26,9 @@ from runner.agents import program_of
 from runner.agents.install import Ready, installed, word
 from runner.agents.work import checked
 from runner.gpu import gpu_present
-from runner.keys.brokers import broker
+from runner.keys import broker
 from runner.machine import LIMITS
+from runner.masking import Known
 from runner.sandbox import Limits, Sandbox
 
 OUTPUT_CEILING_BYTES = 512 << 20
@@ -121,8 +122,8 @@ def keys_at_hand(cycle: Cycle, edition: Edition, agents: Mapping[str, Agent], en
             continue
         if model.key == "none" and not cycle.demonstration:
             raise ArgusicError(f"agent {agent.id}: a model without a key is for demonstrations, and {cycle.id} is none")
-        if model.key == "shared" and not environ.get(model.key_from or ""):
-            raise ArgusicError(f"agent {agent.id}: the variable {model.key_from} with its shared key is not set here")
+        if model.key == "shared":
+            _maskable(agent, model.key_from or "", environ)
         if model.broker is not None:
             broker(model.broker, environ)
             if edition.key_cap_micro_usd is None:
@@ -132,6 +133,16 @@ def keys_at_hand(cycle: Cycle, edition: Edition, agents: Mapping[str, Agent], en
             if cycle.spend_cap_micro_usd is None:
                 place = f"pools/cycles/{cycle.id}/cycle.toml"
                 raise ArgusicError(f"{place}: spend_cap_micro_usd: agent {agent.id} spends money; say how much at most")
+
+
+def _maskable(agent: Agent, variable: str, environ: Mapping[str, str]) -> None:
+    """Raises ArgusicError where a shared key is missing, or is none that evidence could be wiped of."""
+    if not environ.get(variable):
+        raise ArgusicError(f"agent {agent.id}: the variable {variable} with its shared key is not set here")
+    try:
+        Known((environ[variable],))
+    except ValueError as error:
+        raise ArgusicError(f"agent {agent.id}: the variable {variable} holds no usable key: {error}") from None
 
 
 def programs(root: Path, sandbox: Sandbox, agents: Mapping[str, Agent], extra_ca: Path | None) -> dict[str, Ready]:

@@ -20,7 +20,7 @@ from archive.reasons import Reason
 from archive.record import Record
 from runner.attempt import Attempt
 from runner.condition import FREE_BYTES, Condition
-from runner.keys import NoKey
+from runner.keys.lease import NoKey
 from runner.recover import recover
 from runner.spending import Spending
 from runner.spool import remove

@@ -126,7 +126,7 @@ class _Request(BaseHTTPRequestHandler):
         base = self.server.endpoint.path
         path = self.path.partition("?")[0].removeprefix(base)
         api = next((api for api in self.server.apis if PATHS[api].fullmatch(path)), None)
-        if api is None or not self.path.startswith(base):
+        if api is None or ".." in path or not self.path.startswith(base):
             self._refuse(404, "this path is no part of the model's interface")
             return
         try:

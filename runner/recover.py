@@ -14,7 +14,6 @@ from runner.checking import Checker
 from runner.condition import Condition, job_of
 from runner.evidence import Bundle
 from runner.journal import Journal
-from runner.keys.brokers import broker
 from runner.keys.lease import close_left
 from runner.masking import Known
 from runner.proving import proven
@@ -55,7 +54,7 @@ def _close(condition: Condition, folder: Path, begun: Begun) -> None:
     story = Story(condition, job_of(condition.plan, begun.job), begun.started_at)
     values = recalled(folder)
     # The last value is the key's own; without it no machine had the key.
-    left = close_left(lambda name: broker(name, condition.environ), folder, values[-1] if values else None)
+    left = close_left(folder, condition.environ, values[-1] if values else None)
     story.key = left or story.key
     story.trouble = (Reason.INFRA_RUNNER_LOST, "the runner's process ended in the middle of the attempt")
     mend(folder, begun.started_at)

@@ -66,10 +66,21 @@ def abandoned(root: Path) -> Iterator[list[tuple[Path, Begun | None]]]:
 
 
 def under_way(root: Path) -> set[str]:
-    """Runs whose process is alive and at work on them."""
+    """Runs whose folder is locked: their attempts have not ended, or are being closed after a crash."""
+    found = set()
     with _one_at_a_time(root):
-        folders = sorted(places.spool(root).glob("*/"))
-        return {folder.name for folder in folders if folder.name != UNREADABLE and _is_locked(folder)}
+        for folder in places.spool(root).glob("*/"):
+            try:
+                handle = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+            except OSError:
+                continue  # It ended just now; nothing is made in a folder that is being removed.
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                found.add(folder.name)
+            finally:
+                os.close(handle)
+    return found
 
 
 def set_aside(root: Path, folder: Path) -> Path:
@@ -140,11 +151,6 @@ def commitment_key(root: Path, run: str) -> bytes:
     if not path.is_file():
         atomic.write(path, secrets.token_hex(32).encode(), 0o600)
     return bytes.fromhex(path.read_text())
-
-
-def _is_locked(folder: Path) -> bool:
-    with _locked(folder) as ours:
-        return not ours
 
 
 @contextlib.contextmanager

@@ -1,73 +1,83 @@
-"""Commands of keys: keys sweep, keys stop."""
+"""Commands of this room: keys sweep, keys stop."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import typer
 
-from archive.errors import ArgusicError, Unfinished
+from archive import places
+from archive.errors import ArgusicError, Unfinished, printable
+from runner import spool
 from runner.condition import runner_name
-from runner.keys.brokers import at_hand
+from runner.keys import Account, BrokerError, KeyBroker, configured, owner
+from runner.keys.kept import note_spend
 from runner.keys.sweep import Swept, leftovers, stop, sweep
-from runner.spool import under_way
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines.")]
 
 
 def keys_sweep(
     ctx: typer.Context,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say which keys would be deleted.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete keys of this runner whose attempt is over, and all of ours past their end; exit 5 where one stays."""
+    """Delete every model key of this runner that no running attempt owns; exit 5 where one could not be deleted."""
     runner = runner_name(ctx.obj)
-    running = under_way(ctx.obj)
-    brokers = at_hand(os.environ)
-    if dry_run:
-        found = [Swept(one.name, account, None) for one in brokers for account in leftovers(one, runner, running)]
-        _tell(found, as_json)
-        print(f"{len(found)} keys would be deleted; {len(running)} attempts are under way", file=sys.stderr)
-        return
-    _finish(_tell((swept for one in brokers for swept in sweep(one, runner, running)), as_json))
+
+    def swept(broker: KeyBroker) -> Iterator[Swept]:
+        if dry_run:
+            return (Swept(account, False) for account in leftovers(broker, runner, spool.under_way(ctx.obj)))
+        return sweep(broker, runner, lambda: spool.under_way(ctx.obj), keep_spend)
+
+    def keep_spend(account: Account) -> None:
+        whose = owner(account.name)
+        if whose is not None and whose[0] == runner:
+            note_spend(places.spool(ctx.obj) / whose[1], account.spent_micro_usd)
+
+    _each(swept, as_json, dry_run)
 
 
 def keys_stop(
-    ctx: typer.Context,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Emergency: delete EVERY key of ours at every broker at hand, also of attempts that are under way."""
-    brokers = at_hand(os.environ)
+    """Emergency stop: delete ALL model keys of ours, of every runner, in use or not."""
+    brokers = configured(os.environ)
     if not yes:
-        names = " and ".join(one.name for one in brokers)
         if not sys.stdin.isatty():
-            raise ArgusicError("every key of ours would be deleted; say --yes where nobody can be asked")
-        typer.confirm(f"Delete every key of ours at {names}, also those in use?", abort=True)
-    _finish(_tell((swept for one in brokers for swept in stop(one)), as_json))
+            raise ArgusicError("keys stop deletes the keys of running attempts too; say --yes")
+        where = " and ".join(broker.name for broker in brokers)
+        if not typer.confirm(f"Delete ALL keys of Argusic at {where}, those of running attempts too?", err=True):
+            raise typer.Exit(130)
+    _each(stop, as_json, dry_run=False)
 
 
-def _tell(found: Iterable[Swept], as_json: bool) -> tuple[int, int]:
-    """Prints each key; how many there were, and how many of them stay."""
-    count = stay = 0
-    for one in found:
-        count += 1
-        stay += one.gone is False
-        account = one.account
-        if as_json:
-            print(json.dumps({"broker": one.broker, "key": account.id, "name": account.name, "gone": one.gone}))
-        else:
-            word = {True: "deleted", False: "NOT DELETED", None: "left"}[one.gone]
-            print(f"{word:12}{one.broker:11}{account.name}  ends {account.expires_at or 'never'}")
-    return count, stay
+def _each(what: Callable[[KeyBroker], Iterator[Swept]], as_json: bool, dry_run: bool) -> None:
+    """Does it at each broker: one that cannot be reached keeps no key of another one alive."""
+    found, left, silent = 0, 0, []
+    for broker in configured(os.environ):
+        try:
+            for one in what(broker):
+                result = "would be deleted" if dry_run else "deleted" if one.gone else "NOT DELETED"
+                found, left = found + 1, left + (not one.gone)
+                _tell(broker.name, one, result, as_json)
+        except BrokerError as error:
+            silent.append(str(error))
+    if silent or (left and not dry_run):
+        sure = [f"{left} of {found} keys could not be deleted for certain"] if left and not dry_run else []
+        raise Unfinished("; ".join(sure + silent) + "; say the same command again")
+    keys = "1 key" if found == 1 else f"{found} keys"
+    print(f"{keys} {'would be deleted' if dry_run else 'deleted, none is left'}", file=sys.stderr)
 
 
-def _finish(counts: tuple[int, int]) -> None:
-    count, stay = counts
-    if stay:
-        raise Unfinished(f"{stay} of {count} keys could not be deleted for certain; the same command tries again")
-    print(f"{count} keys deleted, none stays", file=sys.stderr)
+def _tell(broker: str, one: Swept, result: str, as_json: bool) -> None:
+    account = one.account
+    if as_json:
+        print(json.dumps({"broker": broker, "result": result.lower().replace(" ", "-"), **account._asdict()}))
+    else:
+        print(printable(f"{broker}  {account.name}  {result}"))

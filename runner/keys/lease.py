@@ -1,59 +1,41 @@
-"""The own key of one attempt, from its making to its confirmed end (MEASUREMENT §5, §10)."""
+"""The key of one attempt, from its making to its confirmed end, on whatever way the attempt ends."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
-from archive import atomic
-from archive.canonical import canonical
-from archive.model import Model
+from archive.errors import ArgusicError
 from archive.pools import read_json
 from archive.record import Key
-from runner.keys import PREFIX, Account, BrokerError, KeyBroker, Minted, NoKey
+from runner.keys import Account, BrokerError, KeyBroker, Minted, broker
+from runner.keys.ending import Sleep, end, settle
+from runner.keys.fields import moment_of, seconds_of
+from runner.keys.kept import KEY, Kept, keep, keep_if_possible
 
-HELD = "key.json"
-LATE_SECONDS = 86_400
-"""A key that ends so much later than it was asked to is none that was asked for."""
-SETTLED_POLLS, MOST_POLLS, POLL_SECONDS = 3, 15, 2.0
-"""Spend is counted when a request is over, and arrives late: it is settled when it stays the same."""
-TRIES = 5
-_MOMENT = "%Y-%m-%dT%H:%M:%SZ"
-
-
-class Held(Model):
-    """spool/<run>/key.json: enough to find the key of an attempt whose process is gone. Its value is not in it."""
-
-    schema_version: Literal[1]
-    broker: Literal["openrouter", "litellm"]
-    name: str
-    id: str | None
-    """Null while the broker was asked and its answer not kept: then it is found by its name."""
+NEVER_MADE = (400, 401, 402, 403, 404, 405, 422, 429)
+"""Answers to the making of a key after which there is none; after any other one, or none, it has to be looked for."""
+LATE_PAUSES = (0.0, 2.0, 6.0)
+"""When to look for a key whose making was not answered."""
+MOST_LATER_SECONDS = 24 * 3600
+"""An end so much later than the one that was asked for is another one."""
 
 
-def key_name(runner: str, run: str) -> str:
-    """What the key of `run` is called by its broker."""
-    return f"{PREFIX}{runner}-{run}"
+class NoKey(ArgusicError):
+    """No key could be made, or not the one that was asked for. The attempt does not begin and stays due."""
+
+    exit_code = 5
 
 
 class Lease:
-    """One key in use."""
+    """A key that was read back and found right. `secret` is handed to the machine and to nobody else."""
 
-    def __init__(self, broker: KeyBroker, minted: Minted, account: Account, sleep: Callable[[float], None]) -> None:
-        self.secret = minted.secret
-        self._broker, self._id, self._sleep = broker, minted.id, sleep
-        self._closed = False
-        self.key = Key(
-            kind="own",
-            broker=broker.name,
-            id=minted.id,
-            cap_micro_usd=account.cap_micro_usd,
-            spent_micro_usd=None,
-            expires_at=account.expires_at,
-            deletion_confirmed=False,
-        )
+    def __init__(self, broker: KeyBroker, folder: Path, kept: Kept, minted: Minted, sleep: Sleep) -> None:
+        self._broker, self._folder, self._kept, self._sleep = broker, folder, kept, sleep
+        self.id, self.secret = minted
+        self.cap_micro_usd, self.expires_at = kept.cap_micro_usd, kept.expires_at
 
     @classmethod
     def open(
@@ -62,148 +44,149 @@ class Lease:
         folder: Path,
         name: str,
         cap_micro_usd: int,
-        seconds: int,
-        sleep: Callable[[float], None] = time.sleep,
+        seconds: float,
+        now: float,
+        sleep: Sleep = time.sleep,
     ) -> Lease:
-        """A key called `name` that may spend `cap_micro_usd` and lives at least `seconds` more.
+        """Makes a key that lives for `seconds` or a little longer, and reads it back before anybody uses it.
 
-        What is asked for is written into `folder` before. It is read back: a key that is not as it must be is deleted,
-        and no attempt begins with it. Raises NoKey.
+        `now` is the time in seconds since 1970. Raises NoKey where the key does not have its cap and its end, or
+        nothing certain is known of it; a key that was made is deleted then, as after any other error.
         """
-        _keep(folder, broker, name, None)
-        ends = (int(time.time()) + seconds + 60) // 60 * 60
+        kept = Kept(
+            schema_version=1,
+            broker=broker.name,
+            name=name,
+            id=None,
+            cap_micro_usd=cap_micro_usd,
+            expires_at=moment_of(math.ceil((now + seconds) / 60) * 60),
+            spent_micro_usd=None,
+            deletion_confirmed=None,
+        )
+        keep(folder, kept)
+        minted = None
         try:
-            minted = broker.create(name, cap_micro_usd, ends)
-            _keep(folder, broker, name, minted.id)
-            account = broker.account(minted.id)
-            wrong = _wrong(account, name, cap_micro_usd, ends)
-            if account is not None and wrong is None:
-                return cls(broker, minted, account, sleep)
+            minted = broker.create(name, cap_micro_usd, kept.expires_at)
+            kept = kept.model_copy(update={"id": minted.id})
+            keep(folder, kept)
+            account = _read_back(broker, minted.id, sleep)
+            wrong = _wrong(account, kept, now + seconds)
+            if account is not None and account.expires_at is not None and wrong is None:
+                kept = kept.model_copy(update={"expires_at": account.expires_at})
+                keep(folder, kept)
+                return cls(broker, folder, kept, minted, sleep)
         except BrokerError as error:
-            # The broker may have made it all the same, and only its answer was lost.
-            wrong = str(error)
-        left = _forget(broker, name, sleep)
-        raise NoKey(f"no key could be made: {wrong}" + (f"; {left}" if left else ""))
+            never_made = minted is None and error.status in NEVER_MADE
+            gone, wrong = never_made or _undone(broker, name, minted, sleep), str(error)
+        except BaseException:
+            _undone(broker, name, minted, sleep)
+            raise
+        else:
+            gone = _undone(broker, name, minted, sleep)
+        if gone:
+            (folder / KEY).unlink(missing_ok=True)
+        else:
+            wrong = f"{wrong}; a key may be left: argusic keys sweep"
+        raise NoKey(f"key {name}: {wrong}")
+
+    @property
+    def key(self) -> Key:
+        """The key as it is known so far."""
+        return self._kept.key()
+
+    def account(self) -> Account | None:
+        """What the broker says of the key now. Raises BrokerError."""
+        return self._broker.account(self.id)
 
     def close(self) -> Key:
-        """The key as the record states it: its spend settled, the key deleted, that confirmed as far as it was.
+        """Settles what was spent, deletes the key and has that confirmed. What it returns is for the record.
 
-        Trouble of the broker is no trouble of the attempt: what is unknown then is null, and not confirmed.
+        Trouble of the broker is no error here: what is not known for certain is null, and not confirmed. A second time
+        changes nothing that is confirmed.
         """
-        if not self._closed:
-            spent = _settled(self._broker, self._id, self._sleep)
-            confirmed = _deleted(self._broker, self._id, self.secret, self._sleep)
-            self.key = self.key.model_copy(update={"spent_micro_usd": spent, "deletion_confirmed": confirmed})
-            self._closed = True
-        return self.key
+        if not self._kept.deletion_confirmed:
+            self._kept = _ended(self._broker, self._folder, self._kept, self.id, self.secret, self._sleep)
+        return self._kept.key()
 
 
 def close_left(
-    find: Callable[[str], KeyBroker], folder: Path, secret: str | None, sleep: Callable[[float], None] = time.sleep
+    folder: Path, environ: Mapping[str, str], secret: str | None = None, sleep: Sleep = time.sleep
 ) -> Key | None:
-    """Ends the key that an attempt of a dead process left; None where it had none.
+    """Ends the key that an attempt's dead process left; None where it had none.
 
-    `secret` is its value where it was handed to a machine: then that has to be refused. `find` gives the broker.
-    Raises DataErrors where what was kept cannot be read, ArgusicError where there is no such broker here.
+    `secret` is the key, where the attempt's machine was given it; without one nobody has it, since it is kept in the
+    spool before any machine has it. Raises DataError where key.json cannot be read; trouble of the broker, or a
+    variable of it that is missing by now, is a deletion that is not confirmed.
     """
-    if not (folder / HELD).is_file():
+    if not (folder / KEY).is_file():
         return None
-    held = read_json(Held, folder / HELD)
-    broker = find(held.broker)
-    account = None
+    kept = read_json(Kept, folder / KEY)
+    if kept.deletion_confirmed:
+        return kept.key()
     try:
-        found = broker.account(held.id) if held.id else None
-        account = found or next(_named(broker, held.name), None)
-        confirmed, spent = True, None
-        if account is not None:
-            spent = _settled(broker, account.id, sleep)
-        if account is not None or secret is not None:
-            id = account.id if account else held.id or ""
-            confirmed = _deleted(broker, id, secret, sleep)
-    except BrokerError:
-        confirmed, spent = False, None
-    return Key(
-        kind="own",
-        broker=held.broker,
-        id=held.id or (account.id if account else None),
-        cap_micro_usd=account.cap_micro_usd if account else None,
-        spent_micro_usd=spent,
-        expires_at=account.expires_at if account else None,
-        deletion_confirmed=confirmed,
-    )
+        who = broker(kept.broker, environ)
+        ids = [kept.id] if kept.id else [account.id for account in who.ours() if account.name == kept.name]
+    except ArgusicError:
+        return kept.key()
+    if not ids:  # The broker shows all keys, and none has that name: it was never made.
+        kept = kept.model_copy(update={"deletion_confirmed": True})
+        keep_if_possible(folder, kept)
+    for id in ids:
+        kept = _ended(who, folder, kept, id, secret, sleep)
+    return kept.key()
 
 
-def _keep(folder: Path, broker: KeyBroker, name: str, id: str | None) -> None:
-    atomic.write(folder / HELD, canonical(Held(schema_version=1, broker=broker.name, name=name, id=id)), 0o600)
+def _ended(broker: KeyBroker, folder: Path, kept: Kept, id: str, secret: str | None, sleep: Sleep) -> Kept:
+    if kept.spent_micro_usd is None:
+        kept = kept.model_copy(update={"spent_micro_usd": settle(broker, id, sleep)})
+        keep_if_possible(folder, kept)  # A deleted key's spend is shown to nobody.
+    kept = kept.model_copy(update={"deletion_confirmed": end(broker, id, secret, sleep)})
+    keep_if_possible(folder, kept)
+    return kept
 
 
-def _wrong(account: Account | None, name: str, cap_micro_usd: int, ends: int) -> str | None:
-    """What of a new key is not as it was asked for."""
-    if account is None:
-        return "the broker does not know the key that it has just made"
-    if account.name != name:
-        return "the broker calls the key by another name"
-    if account.cap_micro_usd != cap_micro_usd:
-        has = "no cap" if account.cap_micro_usd is None else f"a cap of {account.cap_micro_usd / 1e6:g} USD"
-        return f"the broker made it with {has} instead of {cap_micro_usd / 1e6:g} USD"
-    early, late = (time.strftime(_MOMENT, time.gmtime(ends + more)) for more in (-120, LATE_SECONDS))
-    if account.expires_at is None or not early <= account.expires_at <= late:
-        return f"the broker lets it end at {account.expires_at or 'no time'}, not about {early}"
-    return None
-
-
-def _named(broker: KeyBroker, name: str) -> Iterator[Account]:
-    return (account for account in broker.ours() if account.name == name)
-
-
-def _forget(broker: KeyBroker, name: str, sleep: Callable[[float], None]) -> str:
-    """Deletes whatever key has this name; what could not be, in words."""
-    absent = 0
-    for rest in reversed(range(TRIES)):
-        try:
-            found = list(_named(broker, name))
-            for account in found:
-                broker.delete(account.id)
-            absent = 0 if found else absent + 1
-        except BrokerError:
-            absent = 0
-        # Twice: a broker that was slow to answer may be about to make it.
-        if absent == 2:
-            return ""
-        if rest:
-            sleep(POLL_SECONDS)
-    return f"a key {name} may be left at the broker: argusic keys sweep"
-
-
-def _settled(broker: KeyBroker, id: str, sleep: Callable[[float], None]) -> int | None:
-    """What the key has spent, once that stays the same; None where it does not, or nobody says."""
-    last: int | None = None
-    same = 0
-    for _ in range(MOST_POLLS):
-        try:
+def _read_back(broker: KeyBroker, id: str, sleep: Sleep) -> Account | None:
+    """The account of a new key; a broker of several processes may need a moment to know of it."""
+    account = broker.account(id)
+    for pause in (1.0, 2.0):
+        if account is None:
+            sleep(pause)
             account = broker.account(id)
-        except BrokerError:
-            account = None
-        spent = account.spent_micro_usd if account else None
-        same = same + 1 if spent is not None and spent == last else int(spent is not None)
-        last = spent
-        if same >= SETTLED_POLLS:
-            return spent
-        sleep(POLL_SECONDS)
+    return account
+
+
+def _wrong(account: Account | None, kept: Kept, needed: float) -> str | None:
+    """What is wrong with a key as its broker shows it; None where nothing is."""
+    if account is None:
+        return "the broker made it and does not know it"
+    if account.name != kept.name:
+        return "the broker shows it under another name"
+    if account.cap_micro_usd is None:
+        return "the broker made it without a cap that holds"
+    if account.cap_micro_usd != kept.cap_micro_usd:
+        return f"its cap is {account.cap_micro_usd} micro USD and should be {kept.cap_micro_usd}"
+    if account.expires_at is None:
+        return "the broker made it without an end"
+    ends = seconds_of(account.expires_at)
+    if ends < needed or ends > seconds_of(kept.expires_at) + MOST_LATER_SECONDS:
+        return f"it ends at {account.expires_at} and should end at {kept.expires_at}"
+    if account.spent_micro_usd:
+        return f"{account.spent_micro_usd} micro USD of it are spent already"
     return None
 
 
-def _deleted(broker: KeyBroker, id: str, secret: str | None, sleep: Callable[[float], None]) -> bool:
-    """Whether the key is gone for certain: absent at its broker, and refused where somebody had it."""
-    for rest in reversed(range(TRIES)):
+def _undone(broker: KeyBroker, name: str, minted: Minted | None, sleep: Sleep) -> bool:
+    """Ends a key that is not to be used; True where it is certain that none is left."""
+    if minted is not None:
+        return end(broker, minted.id, minted.secret, sleep)
+    for pause in LATE_PAUSES:
+        if pause:
+            sleep(pause)
         try:
-            if id:
-                broker.delete(id)
-            absent = not id or broker.account(id) is None
-            if absent and (secret is None or broker.refused(secret)):
-                return True
+            ids = [account.id for account in broker.ours() if account.name == name]
         except BrokerError:
-            pass
-        if rest:
-            sleep(POLL_SECONDS)
+            continue
+        if ids:
+            ended = [end(broker, id, None, sleep) for id in ids]
+            return all(ended)
     return False

@@ -7,8 +7,9 @@ export ARGUSIC_EXTRA_CA ?= $(SSL_CERT_FILE)
 .PHONY: demo test soak lint bench clean
 .DELETE_ON_ERROR:
 
+# AGENT=codex (or pi, claude): a real program takes part, with a model that a script plays.
 demo: .venv/ready
-	@$(RUN)/argusic demo
+	@$(RUN)/argusic demo $(if $(AGENT),--agent $(AGENT))
 
 test: lint
 	@$(RUN)/python -m pytest -n 2 -m "not soak"

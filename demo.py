@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -39,6 +43,10 @@ from scoring.rounding import two
 CYCLE = "demo"
 DONE = "done"
 MINUTES = 30
+PLAYED = ("codex", "pi", "claude")
+"""Programs that can take part; their packages are fetched then."""
+PLAYS = "python3 /argusic/inside/control_readme"
+"""What the scripted model has an agent do."""
 PLAIN_WIDTH = 110
 GIT = ("git", "-c", "user.name=argusic demo", "-c", "user.email=demo@argusic.invalid")
 
@@ -50,13 +58,20 @@ def demo(
     folder: Annotated[Path | None, typer.Option(help="Where to work; build/demo where not given.")] = None,
     sandbox: SandboxKind = Kind.AUTO,
     extra_ca: ExtraCa = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(help=f"A real program takes part ({', '.join(PLAYED)}); a script plays its model."),
+    ] = None,
 ) -> None:
     """Measure a small pool of real packages here and now, from plan to pull request."""
     began = time.monotonic()
-    place, goes_on = scratch(ctx.obj, folder or ctx.obj / "build/demo")
+    if agent is not None and agent not in PLAYED:
+        raise ArgusicError(f"no agent {agent!r} takes part in a demonstration; one of {', '.join(PLAYED)}")
+    place, goes_on = scratch(ctx.obj, folder or ctx.obj / "build/demo", agent)
     root = place / "checkout"
     verb = "going on with" if goes_on else "beginning"
-    print(f"{verb} a demonstration in {shown(place)}: control agents, real packages, no model, no key")
+    who = f"control agents and {agent} with a model that a script plays" if agent else "control agents, no model"
+    print(f"{verb} a demonstration in {shown(place)}: real packages, {who}, no key")
     if sandbox is not Kind.BUBBLEWRAP:
         bring_image()
     chosen = chosen_for(root, CYCLE, sandbox)
@@ -65,7 +80,8 @@ def demo(
     alarm.daemon = True
     alarm.start()
     try:
-        finish(measure(root, CYCLE, chosen, at_once, extra_ca, halt, as_json=False))
+        with scripted_model(root, agent):
+            finish(measure(root, CYCLE, chosen, at_once, extra_ca, halt, as_json=False))
     finally:
         alarm.cancel()
     published = publish(root, CYCLE, LocalForge(place / "forge", root))
@@ -98,19 +114,65 @@ def bring_image() -> None:
         print(f"no image: {error}")
 
 
-def scratch(code: Path, folder: Path) -> tuple[Path, bool]:
+@contextmanager
+def scripted_model(root: Path, agent: str | None) -> Iterator[None]:
+    """The model of `agent`, while it is needed: it has it run the program of the control that follows READMEs."""
+    if agent is None:
+        yield
+        return
+    from tests.model_server import ModelServer, Script
+
+    model = pools.agents(root)[f"agent-{agent}"].model
+    port = urlsplit(model.endpoint).port if model else None
+    try:
+        server = ModelServer(Script((PLAYS,), "The README was followed."), port=port or 0)
+    except OSError as error:
+        raise MachineError(f"the scripted model cannot listen at port {port}: {error.strerror}") from None
+    with server:
+        yield
+
+
+def with_agent(root: Path, agent: str) -> None:
+    """Lets a real program take part."""
+    from runner.agents import program
+
+    package = program(agent).package
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    (root / f"pools/agents/agent-{agent}.toml").write_text(
+        f"""id = "agent-{agent}"
+name = "Argusic Agent D"
+control = false
+harness = "{agent}"
+harness_version = "{package.version if package else 1}"
+instructions = 1
+about = "A real program. A script plays its model, which has it run the program of the control that follows READMEs."
+
+[model]
+name = "played-by-a-script"
+endpoint = "http://127.0.0.1:{port}"
+key = "none"
+"""
+    )
+    path = root / f"pools/cycles/{CYCLE}/cycle.toml"
+    path.write_text(path.read_text().replace('agents = ["', f'agents = ["agent-{agent}", "', 1))
+
+
+def scratch(code: Path, folder: Path, agent: str | None) -> tuple[Path, bool]:
     """A folder to work in: the last one where it is unfinished and of this very program, else a new one."""
     folder.mkdir(parents=True, exist_ok=True)
     numbers = sorted(int(path.name) for path in folder.iterdir() if path.name.isdigit())
     if numbers:
         last = folder / str(numbers[-1])
-        if not (last / DONE).exists() and planned_by_this_program(last / "checkout"):
+        if not (last / DONE).exists() and planned_by_this_program(last / "checkout", agent):
             return last, True
     place = folder / str(numbers[-1] + 1 if numbers else 1)
     root = place / "checkout"
     for name in ("editions", "sources", "agents", f"cycles/{CYCLE}"):
         shutil.copytree(code / "pools" / name, root / "pools" / name, ignore=shutil.ignore_patterns("plan.json"))
     (root / ".gitignore").write_text("/.argusic/\n")
+    if agent is not None:
+        with_agent(root, agent)
     write_plan(root, CYCLE)
     git(root, "init", "--quiet", "--initial-branch=main")
     git(root, "add", "--all")
@@ -118,14 +180,16 @@ def scratch(code: Path, folder: Path) -> tuple[Path, bool]:
     return place, False
 
 
-def planned_by_this_program(root: Path) -> bool:
-    """Whether the demonstration at `root` got as far as its plan, and under this harness."""
+def planned_by_this_program(root: Path, agent: str | None) -> bool:
+    """Whether the demonstration at `root` got as far as its plan, with the same agent and under this harness."""
     try:
         plan = pools.plan(root, CYCLE)
+        played = [name for name in pools.cycle(root, CYCLE).agents if not name.startswith("control-")]
     except (ArgusicError, DataErrors):
         return False
     committed = (root / ".git").is_dir() and git(root, "rev-parse", "--verify", "--quiet", "HEAD", check=False) == 0
-    return plan is not None and committed and plan.pins.harness.digest == harness().digest
+    same = plan is not None and plan.pins.harness.digest == harness().digest
+    return committed and same and played == ([f"agent-{agent}"] if agent else [])
 
 
 def check(root: Path) -> list[Finding]:

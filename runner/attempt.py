@@ -8,8 +8,10 @@ from __future__ import annotations
 import errno
 import json
 import shutil
+import signal
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,6 +44,8 @@ from runner.story import Story
 from runner.watch import Ended, Halt, drain, run, watch
 
 CLOCK_DRIFT_MS = 2000
+KILLED = 128 + signal.SIGKILL
+"""How a program's starter says that the program was killed; with an event of memory before, it was for that."""
 NETWORK_TROUBLE = (
     *(b"name resolution", b"ENOTFOUND", b"EAI_AGAIN", b"unreachable", b"ECONNREFUSED", b"ETIMEDOUT"),
     *(b"CERTIFICATE", b"certificate verify failed"),
@@ -93,20 +97,22 @@ class Attempt:
         self.bundle = Bundle(self.condition.root, self.story.run, Known(values), key)
         checker = Checker(self.bundle.quarantine)
         try:
-            self._guarded()
-            self._close_key()
+            self._guarded(self._made)
+            self._guarded(self._close_key)
             return self._settled(checker)
         finally:
             checker.end()
 
     def _close_key(self) -> None:
         """The key ends on every path, before anything is masked; then its account is asked what the end was."""
-        self.story.key = self.key.close()
-        self.journal.step("key-closed", kind=self.story.key.kind, confirmed=self.story.key.deletion_confirmed)
         story, reading = self.story, self.reading
-        if reading is None or story.trouble is not None or story.ended.by not in ("agent", "budget"):
+        story.key = self.key.close()
+        self.journal.step("key-closed", kind=story.key.kind, confirmed=story.key.deletion_confirmed)
+        if reading is None:
             return
         story.usage = reading.usage
+        if story.trouble is not None or story.ended.by not in ("agent", "budget"):
+            return
         condition = settled(reading.condition, story.key)
         if isinstance(condition, Limit):
             ended_by: Literal["key-cap", "model-context"] = "key-cap" if condition is Limit.KEY_CAP else "model-context"
@@ -114,21 +120,22 @@ class Attempt:
         elif condition is not None:
             story.trouble = (condition, f"{self.agent.harness} ended with: {reading.terminal or 'no word of its own'}")
         elif story.ended.by == "agent" and not reading.complete:
-            story.trouble = (
-                Reason.AGENT_CRASHED,
-                f"{self.agent.harness} broke off (exit {story.ended.exit})",
-            )
+            story.trouble = (Reason.AGENT_CRASHED, f"{self.agent.harness} broke off (exit {story.ended.exit})")
 
-    def _guarded(self) -> None:
-        """Everything up to the machine's end; trouble of ours becomes a reason, never an outcome."""
+    def _made(self) -> None:
+        """Everything up to the machine's end."""
+        self._fetch()
+        self.work = self._work()
+        try:
+            self._in_machine()
+        finally:
+            self.work.end()
+
+    def _guarded(self, part: Callable[[], None]) -> None:
+        """Carries a part out; trouble of ours in it becomes a reason, never an outcome."""
         story = self.story
         try:
-            self._fetch()
-            self.work = self._work()
-            try:
-                self._in_machine()
-            finally:
-                self.work.end()
+            part()
         except FetchFailed as error:
             story.trouble = (error.reason, str(error))
         except ReportLost as error:
@@ -207,6 +214,8 @@ class Attempt:
             story.ended = watch(session, recorder, seconds=seconds, most_bytes=most, halt=self.halt)
             recorder.sync()  # Whatever happens from here, the agent's own time is on the disk.
             self.journal.step("stopped", by=story.ended.by, exit=story.ended.exit, agent_ms=story.ended.ms)
+            if self.agent.model and story.ended.exit == KILLED and session.memory_events:
+                story.ended = story.ended._replace(by="memory-limit")
             used = self.used = machine.stop()
             drain(session, recorder)
         except BaseException:

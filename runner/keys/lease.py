@@ -128,11 +128,12 @@ def close_left(
         ids = [kept.id] if kept.id else [account.id for account in who.ours() if account.name == kept.name]
     except ArgusicError:
         return kept.key()
-    if not ids:  # The broker shows all keys, and none has that name: it was never made.
-        kept = kept.model_copy(update={"deletion_confirmed": True})
-        keep_if_possible(folder, kept)
+    confirmed = True  # Without any: the broker shows all keys, and none has that name.
     for id in ids:
         kept = _ended(who, folder, kept, id, secret, sleep)
+        confirmed = confirmed and bool(kept.deletion_confirmed)
+    kept = kept.model_copy(update={"deletion_confirmed": confirmed})
+    keep_if_possible(folder, kept)
     return kept.key()
 
 

@@ -38,7 +38,7 @@ def side(fake: Fake, address: str, folder: Path) -> Side:
     kind = OpenRouter if fake.name == "openrouter" else LiteLLM
     environ = {KEY_VARIABLES[fake.name]: fake.management, ADDRESS_VARIABLES[fake.name]: address}
     folder.mkdir(exist_ok=True)
-    return Side(fake, kind(Client(fake.name, address, fake.management, seconds=0.5)), environ, folder, [])
+    return Side(fake, kind(Client(fake.name, address, fake.management)), environ, folder, [])
 
 
 @pytest.fixture(params=[FakeOpenRouter, FakeLiteLLM], ids=["openrouter", "litellm"])

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -46,6 +47,7 @@ class Fake:
 
     def __init__(self) -> None:
         self.management = "-".join(["sk", "mgmt", _digest("management")[:40]])
+        self.changing = threading.Lock()
         self.keys: dict[str, dict[str, Any]] = {}
         """The newest first."""
         self.secrets: dict[str, str] = {}
@@ -64,14 +66,15 @@ class Fake:
 
     def new(self, name: str, **facts: Any) -> str:
         """A key that somebody made before; its id."""
-        secret = "-".join(["sk", "or", "v1", _digest(f"{len(self.secrets)}{id(self)}")])
-        digest = _digest(secret)
-        self.secrets[secret] = digest
-        self.keys = {digest: self.saved(self.facts(name) | facts)} | self.keys
+        with self.changing:
+            secret = "-".join(["sk", "or", "v1", _digest(f"{len(self.secrets)}{id(self)}")])
+            digest = _digest(secret)
+            self.secrets[secret] = digest
+            self.keys = {digest: self.saved(self.facts(name) | facts)} | self.keys
         return digest
 
     def names(self) -> list[str]:
-        return [self.name_of(key) for key in self.keys.values()]
+        return [self.name_of(key) for key in [*self.keys.values()]]
 
     def answer(self, method: str, path: str, query: dict[str, str], body: Any, key: str) -> Sent:
         what, argument = self.route(method, path, query, body)
@@ -157,7 +160,7 @@ class FakeOpenRouter(Fake):
             return self.error(400, "Invalid ISO datetime")
         id = self.new(**{field: value for field, value in body.items() if value is not None})
         self.made()
-        secret = next(secret for secret, digest in self.secrets.items() if digest == id)
+        secret = next(secret for secret, digest in [*self.secrets.items()] if digest == id)
         # The answer says what was asked for, whatever was saved.
         return Sent(201, {"data": {"hash": id} | self.facts(body["name"]) | body, "key": secret})
 
@@ -170,14 +173,15 @@ class FakeOpenRouter(Fake):
     def delete(self, id: str) -> Sent:
         if id not in self.keys:
             return self.error(404, "API key not found")
-        if self.deletes_for_real:
-            del self.keys[id]
+        with self.changing:
+            if self.deletes_for_real:
+                del self.keys[id]
         return Sent(200, {"deleted": True})
 
     def list(self, query: dict[str, str]) -> Sent:
         shown = [
             {"hash": id} | key
-            for id, key in self.keys.items()
+            for id, key in [*self.keys.items()]
             if query.get("include_expired") == "true" or not _expired(key["expires_at"])
         ]
         offset = int(query.get("offset", "0"))
@@ -203,6 +207,8 @@ class FakeLiteLLM(Fake):
         self.archive: dict[str, dict[str, Any]] = {}
         self.keeps_archive = True
         self.knows_search = True
+        self.clock_behind = 0.0
+        """Seconds that the proxy's clock shows too little."""
         self.over_budget = 0
         """The status of the answer to a key over its budget, which is another one in each version; 0: it has money."""
 
@@ -227,10 +233,11 @@ class FakeLiteLLM(Fake):
     def create(self, body: dict[str, Any]) -> Sent:
         if body["key_alias"] in self.names():
             return self.error(400, f"Key with alias '{body['key_alias']}' already exists.")
-        ends = datetime.fromtimestamp(time.time() + int(body["duration"].removesuffix("s")), UTC).isoformat()
+        ends = time.time() - self.clock_behind + int(body["duration"].removesuffix("s"))
+        ends = datetime.fromtimestamp(ends, UTC).isoformat()
         id = self.new(body["key_alias"], max_budget=body["max_budget"], expires=ends)
         self.made()
-        secret = next(secret for secret, digest in self.secrets.items() if digest == id)
+        secret = next(secret for secret, digest in [*self.secrets.items()] if digest == id)
         asked = {"max_budget": body["max_budget"], "expires": ends}
         return Sent(200, {"key": secret, "token": secret, "token_id": id} | asked)
 
@@ -247,13 +254,19 @@ class FakeLiteLLM(Fake):
         (id,) = body["keys"]
         if id not in self.keys:
             return Sent(404, {"detail": {"error": "No keys found"}})
-        if self.deletes_for_real:
-            self.archive[id] = self.keys.pop(id)
+        with self.changing:
+            if self.deletes_for_real:
+                self.archive[id] = self.keys.pop(id)
         return Sent(200, {"deleted_keys": [id]})
 
     def list(self, query: dict[str, str]) -> Sent:
         search = query.get("search", "") if self.knows_search else ""
-        shown = [{"token": id} | key for id, key in self.keys.items() if search in str(key["key_alias"])]
+        alias = query.get("key_alias")  # The whole of it, in versions that know nothing else.
+        shown = [
+            {"token": id} | key
+            for id, key in [*self.keys.items()]
+            if search in str(key["key_alias"]) and alias in (None, key["key_alias"])
+        ]
         size, number = int(query.get("size", "10")), int(query.get("page", "1"))
         page = shown[(number - 1) * size : number * size]
         return Sent(200, {"keys": page, "total_count": len(shown), "current_page": number})

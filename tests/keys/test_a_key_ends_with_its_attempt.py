@@ -76,7 +76,7 @@ def test_what_own_provider_keys_spent_is_spent(openrouter: Side) -> None:
 
 def test_a_key_that_says_no_spend_is_closed_with_an_unknown_one(at: Side) -> None:
     lease = at.open()
-    at.fake.spends = ["much"]  # type: ignore[list-item]
+    at.fake.spends = ["much"]
     key = lease.close()
     assert (key.spent_micro_usd, key.deletion_confirmed) == (None, True)
 
@@ -91,8 +91,8 @@ def test_odd_answers_to_a_deletion_are_met_by_asking_again(at: Side, answers: li
 
 def test_a_deletion_that_was_carried_out_and_answered_with_500_is_confirmed(at: Side) -> None:
     lease = at.open()
-    real = at.fake.delete  # type: ignore[attr-defined]
-    at.fake.delete = lambda id: (real(id), Sent(500, b""))[1]  # type: ignore[attr-defined]
+    real = at.fake.delete
+    at.fake.delete = lambda id: (real(id), Sent(500, b""))[1]
     assert lease.close().deletion_confirmed is True
 
 
@@ -173,16 +173,16 @@ def test_a_401_of_a_server_in_between_is_no_refusal(at: Side) -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 422, 429])
 def test_a_key_over_its_budget_is_alive_under_every_status(litellm: Side, status: int) -> None:
     lease = litellm.open()
-    litellm.fake.over_budget = status  # type: ignore[attr-defined]
+    litellm.fake.over_budget = status
     assert litellm.broker.refused(lease.secret) is False
 
 
 def test_a_deleted_key_in_the_archive_is_absent(litellm: Side) -> None:
     lease = litellm.open()
     litellm.broker.delete(lease.id)
-    assert lease.id in litellm.fake.archive  # type: ignore[attr-defined]
+    assert lease.id in litellm.fake.archive
     assert litellm.broker.account(lease.id) is None
-    litellm.fake.keeps_archive = False  # type: ignore[attr-defined]
+    litellm.fake.keeps_archive = False
     assert litellm.broker.account(lease.id) is None
 
 
@@ -213,6 +213,21 @@ def test_a_crash_before_the_id_was_kept_is_closed_by_name(at: Side) -> None:
     assert list(at.fake.keys) == [other]
 
 
+def test_two_keys_of_one_name_are_both_ended_or_nothing_is_confirmed(openrouter: Side) -> None:
+    openrouter.open()
+    kept = Kept.model_validate_json((openrouter.folder / KEY).read_text())
+    (openrouter.folder / KEY).write_text(kept.model_copy(update={"id": None}).model_dump_json())
+    stays = openrouter.fake.new(kept.name)
+    real = openrouter.fake.delete
+    openrouter.fake.delete = lambda id: Sent(500, b"") if id == stays else real(id)
+    for confirmed in (False, True):
+        key = close_left(openrouter.folder, openrouter.environ, sleep=openrouter.slept.append)
+        assert key is not None
+        assert key.deletion_confirmed is confirmed
+        openrouter.fake.delete = real
+    assert openrouter.fake.keys == {}
+
+
 def test_a_crash_before_the_key_was_made_leaves_nothing_to_delete(at: Side) -> None:
     at.open().close()
     kept = Kept.model_validate_json((at.folder / KEY).read_text())
@@ -241,7 +256,7 @@ def test_a_crash_between_spend_and_deletion_keeps_the_spend(at: Side) -> None:
         real(id)
         raise KeyboardInterrupt
 
-    at.broker.delete = die  # type: ignore[method-assign]
+    at.broker.delete = die
     with pytest.raises(KeyboardInterrupt):
         lease.close()
     key = close_left(at.folder, at.environ, lease.secret, at.slept.append)

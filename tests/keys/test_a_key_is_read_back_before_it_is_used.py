@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import Any
 
@@ -12,12 +13,16 @@ import pytest
 from archive.errors import ArgusicError
 from runner.keys import ADDRESS_VARIABLES, KEY_VARIABLES, Minted, broker, configured, key_name, owner
 from runner.keys.fields import instant, micro_usd, moment_of, seconds_of, usd
+from runner.keys.http import Client
 from runner.keys.kept import KEY
 from runner.keys.lease import Lease, NoKey
+from runner.keys.litellm import LiteLLM
+from runner.keys.openrouter import OpenRouter
 from tests.keys.conftest import CAP, NAME, RUN, RUNNER, Side
 from tests.keys.fakes import Sent
 
 LIMIT = {"openrouter": "limit", "litellm": "max_budget"}
+BROKERS = {"openrouter": OpenRouter, "litellm": LiteLLM}
 ENDS = {"openrouter": "expires_at", "litellm": "expires"}
 
 
@@ -107,6 +112,31 @@ def test_an_end_that_was_not_saved_is_found(at: Side, ends: Any, said: str) -> N
     assert at.fake.keys == {}
 
 
+def test_a_proxys_clock_may_be_a_little_behind_ours(litellm: Side) -> None:
+    litellm.fake.clock_behind = 50.0
+    now = int(time.time())
+    to_the_minute = 5400 + 60 - now % 60
+    lease = Lease.open(litellm.broker, litellm.folder, NAME, CAP, to_the_minute, now, litellm.slept.append)
+    assert seconds_of(lease.expires_at) >= now + to_the_minute
+    litellm.fake.clock_behind = 150.0
+    with pytest.raises(NoKey, match="it ends at"):
+        litellm.open(NAME.replace("5b", "5c"))
+
+
+def test_many_attempts_at_once_get_a_key_each(at: Side) -> None:
+    def whole(number: int) -> tuple[str, bool | None]:
+        folder = at.folder / str(number)
+        name = key_name(RUNNER, f"{number:032x}")
+        lease = Lease.open(at.broker, folder, name, CAP, 60, time.time(), lambda _: None)
+        return lease.secret, lease.close().deletion_confirmed
+
+    with ThreadPoolExecutor(4) as pool:
+        ended = list(pool.map(whole, range(8)))
+    assert len({secret for secret, _ in ended}) == 8
+    assert all(confirmed for _, confirmed in ended)
+    assert at.fake.keys == {}
+
+
 def test_a_key_that_somebody_has_used_is_not_handed_out(at: Side) -> None:
     at.fake.spends = [0.5]
     with pytest.raises(NoKey, match="500000 micro USD of it are spent already"):
@@ -161,8 +191,8 @@ def test_a_broker_that_goes_away_after_the_key_was_made_is_no_attempt(at: Side) 
 
 @pytest.mark.parametrize("status", [200, 500, 502])
 def test_a_key_whose_making_was_answered_with_trouble_is_found_by_name(at: Side, status: int) -> None:
-    real = at.fake.create  # type: ignore[attr-defined]
-    at.fake.create = lambda body: (real(body), Sent(status, b"<html>oops</html>"))[1]  # type: ignore[attr-defined]
+    real = at.fake.create
+    at.fake.create = lambda body: (real(body), Sent(status, b"<html>oops</html>"))[1]
     with pytest.raises(NoKey, match=f"answered {status}"):
         at.open()
     assert at.fake.keys == {}
@@ -170,9 +200,9 @@ def test_a_key_whose_making_was_answered_with_trouble_is_found_by_name(at: Side,
 
 
 def test_a_key_that_is_made_after_we_gave_up_is_found_by_name(at: Side) -> None:
-    real = at.fake.create  # type: ignore[attr-defined]
+    real = at.fake.create
     late: list[Any] = []
-    at.fake.create = lambda body: (late.append(body), Sent(504, b""))[1]  # type: ignore[attr-defined]
+    at.fake.create = lambda body: (late.append(body), Sent(504, b""))[1]
 
     def sleep(seconds: float) -> None:
         at.slept.append(seconds)
@@ -186,9 +216,11 @@ def test_a_key_that_is_made_after_we_gave_up_is_found_by_name(at: Side) -> None:
 
 
 def test_a_client_that_gives_up_while_the_broker_works_on_leaves_no_key(at: Side) -> None:
-    at.fake.made = lambda: time.sleep(0.8)
+    address = at.environ[ADDRESS_VARIABLES[at.fake.name]]
+    impatient = BROKERS[at.fake.name](Client(at.fake.name, address, at.fake.management, seconds=1.0))
+    at.fake.made = lambda: time.sleep(1.5)
     with pytest.raises(NoKey, match="no answer"):
-        at.open()
+        Lease.open(impatient, at.folder, NAME, CAP, 60, time.time(), at.slept.append)
     assert at.fake.keys == {}
 
 
@@ -238,7 +270,15 @@ def test_the_public_name_of_a_litellm_key_is_never_its_secret(litellm: Side) -> 
 
 @pytest.mark.parametrize(
     ("said", "micro"),
-    [(3, 3_000_000), ("0.1", 100_000), ("0.0000001", 1), ("2.9999990000000001", 3_000_000), ("1e-9999", 1), (0, 0)],
+    [
+        (3, 3_000_000),
+        ("0.1", 100_000),
+        ("0.0000001", 1),
+        ("2.9999990000000001", 3_000_000),
+        ("2.999999" + "0" * 90 + "1", 3_000_000),
+        ("1e-9999", 1),
+        (0, 0),
+    ],
 )
 def test_money_is_read_exactly_and_rounded_up(said: Any, micro: int) -> None:
     assert micro_usd(Decimal(said)) == micro

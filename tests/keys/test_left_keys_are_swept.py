@@ -61,7 +61,7 @@ def test_two_hundred_and_fifty_keys_are_all_deleted_although_pages_shift(at: Sid
 
 def test_keys_that_others_delete_while_the_list_is_read_hide_none_of_ours(at: Side) -> None:
     fill(at.fake, ours=120, others=180)
-    real = at.fake.list  # type: ignore[attr-defined]
+    real = at.fake.list
 
     def shifting(query: dict[str, str]) -> Sent:
         shown = real(query)
@@ -70,13 +70,13 @@ def test_keys_that_others_delete_while_the_list_is_read_hide_none_of_ours(at: Si
             del at.fake.keys[id]
         return shown
 
-    at.fake.list = shifting  # type: ignore[attr-defined]
-    at.fake.knows_search = False  # type: ignore[attr-defined]
+    at.fake.list = shifting
+    at.fake.knows_search = False
     assert {account.name for account in at.broker.ours()} == {key_name(RUNNER, run_id(n)) for n in range(120)}
 
 
 def test_a_proxy_that_knows_no_search_is_read_whole(litellm: Side) -> None:
-    litellm.fake.knows_search = False  # type: ignore[attr-defined]
+    litellm.fake.knows_search = False
     fill(litellm.fake, ours=3, others=230)
     assert len(list(litellm.broker.ours())) == 3
 
@@ -106,7 +106,7 @@ def test_only_keys_that_nobody_can_be_using_are_left_over(at: Side) -> None:
 
 def test_an_attempt_that_begins_while_the_list_is_read_keeps_its_key(at: Side) -> None:
     running: set[str] = set()
-    real = at.fake.list  # type: ignore[attr-defined]
+    real = at.fake.list
 
     def begins(query: dict[str, str]) -> Sent:
         if not running:
@@ -115,7 +115,7 @@ def test_an_attempt_that_begins_while_the_list_is_read_keeps_its_key(at: Side) -
         sent: Sent = real(query)
         return sent
 
-    at.fake.list = begins  # type: ignore[attr-defined]
+    at.fake.list = begins
     at.fake.new(key_name(RUNNER, run_id(1)))
     swept = list(sweep(at.broker, RUNNER, lambda: set(running), sleep=at.slept.append))
     assert [one.account.name for one in swept] == [key_name(RUNNER, run_id(1))]
@@ -130,15 +130,15 @@ def test_a_list_without_an_end_is_an_error(at: Side, monkeypatch: pytest.MonkeyP
         entry = [{"hash": id, "name": "x", "token": id, "key_alias": "x"}]
         return Sent(200, {"data": entry, "keys": entry})
 
-    at.fake.list = more  # type: ignore[attr-defined]
+    at.fake.list = more
     with pytest.raises(BrokerError, match="no end"):
         list(at.broker.ours())
 
 
 def test_a_list_that_always_shows_its_first_page_is_read_once(at: Side) -> None:
     fill(at.fake, ours=150, others=0)
-    real = at.fake.list  # type: ignore[attr-defined]
-    at.fake.list = lambda _: real({"size": "100"})  # type: ignore[attr-defined]
+    real = at.fake.list
+    at.fake.list = lambda _: real({"size": "100"})
     assert len(list(at.broker.ours())) == 100
 
 

@@ -51,7 +51,7 @@ def whole(body: Any, turn: Any) -> dict[str, Any]:
             "type": "tool_use",
             "id": f"toolu_{turn.number}",
             "name": "Bash",
-            "input": {"command": turn.command, "description": "the next one"},
+            "input": {"command": turn.command, "description": "the next one", "timeout": 600_000},
         }
     else:
         block = {"type": "text", "text": turn.text}

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
+RUNNING = re.compile(r"Process running with session ID (\d+)")
+"""What the program says of a command that has not ended yet: that is no result, and is asked for once more."""
+
 
 def results(body: Any) -> int:
-    """Tool results in the history of a request."""
+    """Commands that have ended, by the history of a request."""
+    return sum(1 for said in _outputs(body) if not RUNNING.search(said))
+
+
+def _outputs(body: Any) -> list[str]:
     history = body.get("input") or []
-    return sum(1 for item in history if isinstance(item, dict) and item.get("type") == "function_call_output")
+    found = [item for item in history if isinstance(item, dict) and item.get("type") == "function_call_output"]
+    return [json.dumps(item.get("output")) for item in found]
 
 
 def events(body: Any, turn: Any) -> Iterator[bytes]:
@@ -31,24 +40,23 @@ def broken() -> bytes:
 
 def whole(body: Any, turn: Any) -> dict[str, Any]:
     """The answer in one piece."""
-    if turn.command is not None:
+    outputs = _outputs(body)
+    running = RUNNING.search(outputs[-1]) if outputs else None
+    if running:
+        arguments = {"session_id": int(running[1]), "chars": "", "yield_time_ms": 30_000}
+        item = _call(len(outputs), "write_stdin", arguments)
+    elif turn.command is not None:
         names = [tool.get("name") for tool in body.get("tools") or []]
         if "exec_command" in names or "shell" not in names:
-            name, arguments = "exec_command", {"cmd": turn.command, "yield_time_ms": 600_000}
+            name, arguments = "exec_command", {"cmd": turn.command, "yield_time_ms": 30_000}
         else:
             name, arguments = "shell", {"command": ["sh", "-c", turn.command]}
-        item = {
-            "type": "function_call",
-            "id": f"fc_{turn.number}",
-            "call_id": f"call_{turn.number}",
-            "name": name,
-            "arguments": json.dumps(arguments),
-        }
+        item = _call(len(outputs), name, arguments)
     else:
         content = [{"type": "output_text", "text": turn.text, "annotations": []}]
         item = {"type": "message", "id": f"msg_{turn.number}", "role": "assistant", "content": content}
     answer: dict[str, Any] = {
-        "id": f"resp_{turn.number}",
+        "id": f"resp_{len(outputs)}",
         "object": "response",
         "status": "completed",
         "model": body.get("model"),
@@ -64,6 +72,17 @@ def whole(body: Any, turn: Any) -> dict[str, Any]:
             "total_tokens": read + written,
         }
     return answer
+
+
+def _call(number: int, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    written = json.dumps(arguments)
+    return {
+        "type": "function_call",
+        "id": f"fc_{number}",
+        "call_id": f"call_{number}",
+        "name": name,
+        "arguments": written,
+    }
 
 
 def _event(kind: str, data: dict[str, Any]) -> bytes:

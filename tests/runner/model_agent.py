@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,11 @@ from archive.record import Record
 from bot.plan import write_plan
 from runner import attempt as attempt_module
 from runner.attempt import Attempt
+from runner.commands import finish, measure
 from runner.condition import Condition, condition
-from runner.sandbox import Sandbox
+from runner.machine import LIMITS
+from runner.sandbox import Limits, Sandbox
+from runner.sandbox.choose import Kind, choose
 from runner.watch import Halt
 from tests.runner.scripted import REPORT, LocalSource
 from tests.support.make import declare
@@ -34,6 +38,7 @@ except urllib.error.HTTPError as error:
 print(answer["choices"][0]["message"]["content"])
 with open(os.path.expanduser("~/own-session.jsonl"), "w") as session:
     session.write(json.dumps({"asked": prompt[:20]}))
+held = b"x" * wanted["allocate"]
 subprocess.run(["sh", "-c", wanted["shell"]], check=False)
 with open(os.path.expanduser("~/report.json"), "w") as report:
     json.dump(wanted["report"], report)
@@ -75,10 +80,14 @@ name = "mock-1"
 
 
 def declared(root: Path, sandbox: Sandbox, model: Mapping[str, Any], shell: str = "true", **cycle: Any) -> str:
-    """A cycle whose one agent runs `shell` after its model has answered, and then reports success."""
+    """A cycle whose one agent runs `shell` after its model has answered, and then reports success.
+
+    `allocate` are bytes that it holds until then; `cycle` are fields of cycle.toml.
+    """
+    allocate = cycle.pop("allocate", 0)
     made = declare(root, "pkg:pypi/six@1.17.0", **{"demonstration": True, "sandboxes": [sandbox.name]} | cycle)
     how = {"command": "echo 42", "returned": "42"}
-    wanted = json.dumps({"shell": shell, "report": {**REPORT, "verified_how": how}})
+    wanted = json.dumps({"shell": shell, "allocate": allocate, "report": {**REPORT, "verified_how": how}})
     table = "".join(f"{name} = {json.dumps(value)}\n" for name, value in model.items())
     text = FILE.format(program=PROGRAM, wanted=wanted, model=table)
     (root / "pools/agents/agent-a.toml").write_text(text)
@@ -86,10 +95,17 @@ def declared(root: Path, sandbox: Sandbox, model: Mapping[str, Any], shell: str 
     return made
 
 
-def ready(root: Path, sandbox: Sandbox, patch: pytest.MonkeyPatch, cycle: str) -> Condition:
+def ready(root: Path, sandbox: Sandbox, patch: pytest.MonkeyPatch, cycle: str, limits: Limits = LIMITS) -> Condition:
     """The condition of a declared cycle."""
     patch.setattr(attempt_module, "source", lambda _: LocalSource())
-    return condition(root, cycle, sandbox, None)
+    return condition(root, cycle, sandbox, None, limits)
+
+
+def main() -> None:
+    """Runs a declared cycle in a process of its own: `python -m tests.runner.model_agent ROOT SANDBOX`."""
+    attempt_module.source = lambda _: LocalSource()  # type: ignore[assignment,return-value]
+    root = Path(sys.argv[1])
+    finish(measure(root, "first", choose(Kind(sys.argv[2]), root), 1, None, Halt(), as_json=True))
 
 
 def make(
@@ -103,3 +119,7 @@ def make(
     """One attempt."""
     found = ready(root, sandbox, patch, declared(root, sandbox, model, shell, **cycle))
     return Attempt(found, found.plan.jobs[0], Halt()).make()
+
+
+if __name__ == "__main__":
+    main()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from archive import places
+from archive import places, records
 from archive.errors import ArgusicError
 from archive.record import Record
 from runner import attempt_key as attempt_key_module
@@ -21,7 +25,8 @@ from runner.cycle import run_cycle
 from runner.keys import ADDRESS_VARIABLES, KEY_VARIABLES
 from runner.keys.lease import Lease, NoKey
 from runner.reach import Watchman
-from runner.sandbox import Sandbox
+from runner.recover import recover
+from runner.sandbox import Limits, Sandbox
 from runner.watch import Halt
 from tests.keys.fakes import Fake, FakeLiteLLM, FakeOpenRouter, running
 from tests.model_server import ModelServer, Script
@@ -199,6 +204,51 @@ def test_an_agent_that_ends_itself_in_the_middle_of_its_work_is_no_outcome(sandb
         record = make(tmp_path, sandbox, monkeypatch, model, "kill -9 $PPID")
     assert (record.validity, record.reason) == ("invalid", "agent:crashed")
     assert "137" in record.reason_detail
+
+
+def test_an_agent_that_holds_too_much_memory_itself_reached_a_limit(machines, tmp_path, monkeypatch):
+    with ModelServer(NOTHING) as server:
+        model = {"endpoint": server.address, "key": "none"}
+        cycle = declared(tmp_path, machines, model, "sleep 30", allocate=600 << 20)
+        limits = Limits(memory_bytes=300 << 20, disk_bytes=64 << 20)
+        found = ready(tmp_path, machines, monkeypatch, cycle, limits)
+        record = Attempt(found, found.plan.jobs[0], Halt()).make()
+    assert (record.validity, record.ended_by, record.outcome) == ("valid", "memory-limit", "fail")
+
+
+def test_a_runner_that_is_killed_with_a_live_key_leaves_one_that_sweep_or_the_next_start_ends(
+    sandbox, broker, tmp_path, monkeypatch
+):
+    def runner(*words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    with ModelServer(NOTHING) as server:
+        declared(tmp_path, sandbox, own(server, broker), "sleep 100", spend_cap_micro_usd=9_000_000)
+        first = runner("tests.runner.model_agent", str(tmp_path), "bubblewrap")
+        until = time.monotonic() + 60
+        while not server.asked:
+            assert time.monotonic() < until
+            assert first.poll() is None, first.communicate()
+            time.sleep(0.05)
+        (secret,) = broker.secrets
+        assert f"{secret}" not in "".join(
+            Path(f"/proc/{first.pid}/{name}").read_text() for name in ("environ", "cmdline")
+        )
+        os.kill(first.pid, signal.SIGKILL)
+        first.communicate()
+        assert len(broker.keys) == 1
+        swept = runner("argusic", "--root", str(tmp_path), "keys", "sweep")
+        said, trouble = swept.communicate(timeout=60)
+        assert (swept.returncode, broker.keys) == (0, {}), trouble
+        assert "argusic-" in said
+        # The next start closes the attempt: its key is known to be gone, and nothing shows it.
+        found = ready(tmp_path, sandbox, monkeypatch, "first")
+        assert recover(found) == []
+    (record,) = records.each(tmp_path, "first")
+    assert (record.reason, record.key.kind, record.key.deletion_confirmed) == ("infra:runner-lost", "own", True)
+    assert secret.encode() not in everything_below(tmp_path)
 
 
 def test_a_program_that_waits_for_ever_is_ended_when_its_model_is_gone(sandbox, tmp_path, monkeypatch):

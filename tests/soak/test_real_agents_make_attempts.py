@@ -47,14 +47,17 @@ def test_an_agent_works_to_its_own_end(make, harness):
     assert {asked.key for asked in server.asked} == {"the-runner-has-the-key"}
 
 
-@pytest.mark.parametrize("harness", HARNESSES)
 @pytest.mark.parametrize(
-    ("mode", "reason"),
+    ("harness", "mode", "reason"),
     [
-        ("401", "key:refused"),
-        ("402", "key:unfunded"),
-        ("after-one:402", "key:unfunded"),
-        ("budget-422", "key:unfunded"),
+        ("codex", "401", "key:refused"),
+        ("codex", "429", "provider:rate-limited"),
+        ("codex", "after-one:402", "key:unfunded"),
+        ("pi", "402", "key:unfunded"),
+        ("pi", "after-one:402", "key:unfunded"),
+        ("pi", "cut", "provider:stream-cut"),
+        ("claude", "402", "key:unfunded"),
+        ("mini-swe-agent", "budget-422", "key:unfunded"),
     ],
 )
 def test_a_refusal_of_the_provider_makes_the_attempt_invalid(make, harness, mode, reason):

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from tests.model_server import MODES, ModelServer, Script
 
-CLOSING = "All done."
 KEY_VARIABLE = "ARGUSIC_MODEL_SERVER_KEY"
 
 
@@ -51,8 +50,8 @@ def script(path: Path) -> Script:
     """The script in a file."""
     read = json.loads(path.read_text())
     if isinstance(read, list):
-        return Script(tuple(read), CLOSING)
-    return Script(tuple(read["commands"]), read.get("closing", CLOSING))
+        return Script(tuple(read))
+    return Script(tuple(read["commands"]), read.get("closing", "All done."))
 
 
 if __name__ == "__main__":

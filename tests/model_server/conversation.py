@@ -18,12 +18,17 @@ SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 FENCE = "mswea_bash_command"
 """Its block for a command where it gives the model no tools."""
 
+WAIT_MILLISECONDS = 30_000
+"""The longest that codex waits for a command in one call."""
+MOST_MILLISECONDS = 600_000
+"""The longest that Claude Code lets a command run."""
+
 
 class Script(NamedTuple):
     """What the model has the program do, and what it says at the end."""
 
     commands: tuple[str, ...]
-    closing: str
+    closing: str = "All done."
 
 
 class Tool(NamedTuple):
@@ -45,6 +50,9 @@ class Asked(NamedTuple):
     """Text of the system and of the person, not of the model or its tools."""
     tools: tuple[Tool, ...]
     results: int
+    """Of tools that have come to their end."""
+    running: int | None = None
+    """Session of a command that the last result says is still running; only codex has such."""
 
 
 class Usage(NamedTuple):
@@ -89,6 +97,10 @@ def answer(script: Script, asked: Asked, mode: Mode, number: int) -> Answer:
     if mode == "no-tool":
         return Answer(number, asked.model, CLAIM, None, usage)
     commands = script.commands + ((f"echo {SUBMIT}",) if SUBMIT in asked.told else ())
+    if asked.running is not None:
+        # Written nothing to, it is waited for.
+        waits = {"session_id": asked.running, "chars": "", "yield_time_ms": WAIT_MILLISECONDS}
+        return Answer(number, asked.model, "", Call("write_stdin", waits), usage)
     tool = next((tool for name in TOOLS for tool in asked.tools if tool.name == name), None)
     if asked.results >= len(commands) or (tool is None and not _in_text(asked)):
         return Answer(number, asked.model, script.closing, None, usage)
@@ -106,9 +118,17 @@ def _arguments(tool: Tool, command: str) -> dict[str, Any]:
     """The command, and something for whatever else the tool demands."""
     properties = tool.parameters.get("properties") or {}
     place = "cmd" if "cmd" in properties else "command"
-    words = (properties.get(place) or {}).get("type") == "array"
-    made: dict[str, Any] = {place: ["bash", "-lc", command] if words else command}
+    in_words = (properties.get(place) or {}).get("type") == "array"
+    made: dict[str, Any] = {place: ["bash", "-lc", command] if in_words else command}
+    # What a program does not wait for it leaves running, and goes on.
+    if "yield_time_ms" in properties:
+        made["yield_time_ms"] = WAIT_MILLISECONDS
+    if tool.name == "Bash" and "timeout" in properties:
+        made["timeout"] = MOST_MILLISECONDS
     for name in tool.parameters.get("required") or ():
         kind = str((properties.get(name) or {}).get("type"))
-        made.setdefault(name, {"boolean": False, "integer": 60_000, "number": 60_000}.get(kind, "Run a command"))
+        made.setdefault(
+            name,
+            {"boolean": False, "integer": WAIT_MILLISECONDS, "number": WAIT_MILLISECONDS}.get(kind, "Run a command"),
+        )
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,8 @@ from tests.model_server.conversation import Answer, Asked, Tool, Usage
 from tests.model_server.wire import CREATED, Event, halves, objects, text_of
 
 RESULTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
+_RUNNING = re.compile(r"Process running with session ID (\d+)")
+"""What codex says of a command that has not come to its end."""
 
 
 def asked(body: dict[str, Any]) -> Asked:
@@ -19,8 +22,11 @@ def asked(body: dict[str, Any]) -> Asked:
     told += [text_of(one.get("content")) for one in items if one.get("role") in ("user", "system", "developer")]
     offered = [one for one in objects(body.get("tools")) if one.get("type") == "function"]
     tools = tuple(Tool(str(one.get("name")), one.get("parameters") or {}) for one in offered)
-    results = sum(one.get("type") in RESULTS for one in items)
-    return Asked(str(body.get("model")), body.get("stream") is True, True, "\n".join(told), tools, results)
+    outputs = [_RUNNING.search(json.dumps(one.get("output"))) for one in items if one.get("type") in RESULTS]
+    last = outputs[-1] if outputs else None
+    running = int(last[1]) if last else None
+    text = "\n".join(told)
+    return Asked(str(body.get("model")), body.get("stream") is True, True, text, tools, outputs.count(None), running)
 
 
 def whole(answer: Answer) -> dict[str, Any]:

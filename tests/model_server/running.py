@@ -48,7 +48,7 @@ def run(
 ) -> Left:
     """Runs program `name` until its end, or until `seconds` are over: then it is killed and its exit status unknown.
 
-    `place` is a fresh folder for its home and its work. It gets no variable but those of its adapter, PATH, its key, and
+    `place` is a fresh folder for its home and its work. Its variables are those of its adapter, PATH, its key and
     `more`. Everything that it left running is killed.
     """
     chosen = program(name)

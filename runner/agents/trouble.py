@@ -68,6 +68,7 @@ WORDS: tuple[tuple[str, Condition], ...] = (
     ("ran out of room in the model's context window", Limit.MODEL_CONTEXT),
     ("stream ended without finish_reason", Reason.PROVIDER_STREAM_CUT),
     ("stream disconnected before completion", Reason.PROVIDER_STREAM_CUT),
+    ("terminated: other side closed", Reason.PROVIDER_STREAM_CUT),
     ("waiting for network", Reason.PROVIDER_UNREACHABLE),
     ("connection error", Reason.PROVIDER_UNREACHABLE),
     ("connection failed", Reason.PROVIDER_UNREACHABLE),

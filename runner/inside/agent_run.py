@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -25,6 +26,8 @@ def main(setting: str) -> int:
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    # Most programs run commands in a login shell, which sets another path before it reads this.
+    (KEPT.parent / ".profile").write_text(f"export PATH={shlex.quote(os.environ['PATH'])}\n")
     KEPT.mkdir(exist_ok=True)
     # The terminal's own signals are for the program.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

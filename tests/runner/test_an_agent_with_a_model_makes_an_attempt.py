@@ -29,10 +29,11 @@ from runner.recover import recover
 from runner.sandbox import Limits, Sandbox
 from runner.watch import Halt
 from tests.keys.fakes import Fake, FakeLiteLLM, FakeOpenRouter, running
-from tests.model_server import ModelServer, Script
+from tests.model_server import ModelServer, Script, handler
+from tests.model_server.modes import Refusal
 from tests.runner.model_agent import declared, make, ready
 
-NOTHING = Script(())
+NOTHING = Script((), "The commands were run.")
 CLOSING = NOTHING.closing
 SHARED = "-".join(["sk", "shared", "0f1e2d3c4b5a69788796a5b4c3d2e1f0"])
 pytestmark = pytest.mark.sandbox
@@ -81,21 +82,29 @@ def test_its_outputs_are_kept_apart_and_shown_together(machines, tmp_path, monke
     assert {CLOSING, "and out", "OWN_KEY=the-runner-has-the-key"} <= set(out.splitlines())
     assert {"to errors", "and out"} <= set(text(tmp_path, record, "terminal").split("\r\n"))
     assert text(tmp_path, record, "session") == '{"asked": "# Standard instructi"}\n'
-    (asked,) = server.asked
+    (asked,) = server.requests
     assert asked.body["messages"][0]["content"].startswith("# Standard instructions")
     assert (record.key.kind, record.usage.complete, record.claims.replay) == ("none", False, "same")
 
 
+def test_its_login_shells_find_the_tools_of_the_instructions(machines, tmp_path, monkeypatch):
+    with ModelServer(NOTHING) as server:
+        model = {"endpoint": server.address, "key": "none"}
+        asked = "for tool in report mcp desktop; do command -v argusic-$tool; done"
+        record = make(tmp_path, machines, monkeypatch, model, f"bash -lc '{asked}'; sh -lc '{asked}'")
+    found = [f"/argusic/bin/argusic-{tool}" for tool in ("report", "mcp", "desktop")]
+    said = text(tmp_path, record, "stdout").splitlines()
+    assert [line for line in said if line.startswith("/")] == found + found
+
+
 def test_an_own_key_is_made_used_and_gone_and_nowhere_to_be_read(machines, broker, tmp_path, monkeypatch):
-    made: list[str] = []
-    with ModelServer(NOTHING, knows=lambda key: key in broker.secrets) as server:
+    with ModelServer(NOTHING, key=lambda key: key in broker.secrets) as server:
         # The agent shows its environment to everybody who looks.
         shell = "env; env | base64 -w0; env > ~/own-env.jsonl; ps aux; tr '\\0' '\\n' < /proc/self/environ >&2"
         record = make(tmp_path, machines, monkeypatch, own(server, broker), shell, spend_cap_micro_usd=9_000_000)
-        made = [asked.key for asked in server.asked]
     assert (record.validity, record.reason_detail, record.outcome) == ("valid", None, "pass_full")
-    (secret,) = set(made)
-    assert secret.startswith("sk-")
+    (secret,) = broker.secrets
+    assert [asked.key_ok for asked in server.requests] == [True]
     key = record.key
     assert (key.kind, key.broker, key.cap_micro_usd, key.deletion_confirmed) == ("own", broker.name, 3_000_000, True)
     assert key.expires_at > time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 90 * 60))
@@ -110,11 +119,11 @@ def test_an_own_key_is_made_used_and_gone_and_nowhere_to_be_read(machines, broke
 def test_a_shared_key_never_enters_the_machine(machines, tmp_path, monkeypatch):
     secret = SHARED
     monkeypatch.setenv("VENDOR_KEY", secret)
-    with ModelServer(NOTHING, knows=lambda key: key == secret) as server:
+    with ModelServer(NOTHING, key=secret) as server:
         model = {"endpoint": server.address, "key": "shared", "key_from": "VENDOR_KEY"}
         record = make(tmp_path, machines, monkeypatch, model, "env; cat /proc/*/environ | tr '\\0' '\\n'")
     assert (record.validity, record.reason_detail) == ("valid", None)
-    assert {asked.key for asked in server.asked} == {secret}
+    assert [asked.key_ok for asked in server.requests] == [True]
     assert (record.key.kind, record.key.cap_micro_usd) == ("shared", None)
     assert secret.encode() not in everything_below(tmp_path)
     assert "*" * 12 not in text(tmp_path, record, "stdout"), "it was there, and was masked"
@@ -137,11 +146,9 @@ def test_with_a_shared_key_only_the_model_is_asked(sandbox, tmp_path, monkeypatc
 def test_a_refusal_that_quotes_the_shared_key_is_handed_on_without_it(sandbox, tmp_path, monkeypatch):
     secret = SHARED
     monkeypatch.setenv("VENDOR_KEY", secret)
-    from tests.model_server import refusals
-
-    quoting = {"error": {"message": f"Expired key: {secret}", "type": "auth_error"}}
-    monkeypatch.setitem(refusals.REFUSALS, "quoting", (401, quoting))
-    with ModelServer(NOTHING, "quoting") as server:
+    quoting = Refusal(401, {"error": {"message": f"Expired key: {secret}", "type": "auth_error"}})
+    monkeypatch.setattr(handler, "refusal", lambda *_: quoting)
+    with ModelServer(NOTHING) as server:
         model = {"endpoint": server.address, "key": "shared", "key_from": "VENDOR_KEY"}
         record = make(tmp_path, sandbox, monkeypatch, model)
     assert record.reason == "key:refused"
@@ -180,7 +187,7 @@ def test_without_a_key_no_attempt_begins_and_it_stays_due(sandbox, broker, tmp_p
         finished = run_cycle(found, 1, Halt(), lambda _: None)
     assert (finished.made, finished.halted[0]) == (0, "key:not-made")
     assert "without a cap" in finished.halted[1]
-    assert (server.asked, broker.keys) == ([], {})
+    assert (server.requests, broker.keys) == ([], {})
     assert not list(places.spool(tmp_path).glob("*/"))
     assert not (tmp_path / "results/records").exists()
 
@@ -228,7 +235,7 @@ def test_a_runner_that_is_killed_with_a_live_key_leaves_one_that_sweep_or_the_ne
         declared(tmp_path, sandbox, own(server, broker), "sleep 100", spend_cap_micro_usd=9_000_000)
         first = runner("tests.runner.model_agent", str(tmp_path), "bubblewrap")
         until = time.monotonic() + 60
-        while not server.asked:
+        while not server.requests:
             assert time.monotonic() < until
             assert first.poll() is None, first.communicate()
             time.sleep(0.05)

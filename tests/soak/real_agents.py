@@ -17,20 +17,13 @@ from runner.attempt import Attempt
 from runner.condition import condition
 from runner.sandbox import Sandbox
 from runner.watch import Halt
-from tests.model_server import ModelServer, Script
+from tests.model_server import ModelServer
 from tests.runner.scripted import LocalSource, report
 from tests.support.make import declare
 
 EXTRA_CA = Path(os.environ["ARGUSIC_EXTRA_CA"]) if os.environ.get("ARGUSIC_EXTRA_CA") else None
 WORKS = ("echo 42 > result.txt && cat result.txt", report(), "cat result.txt")
 """What the model has done: make something, report it, look at it once more."""
-LAST = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
-"""How mini-swe-agent is told that it is over."""
-
-
-def script(harness: str, *commands: str) -> Script:
-    """The commands as the model of `harness` gives them."""
-    return Script((*commands, *([LAST] if harness == "mini-swe-agent" else [])))
 
 
 def agent_file(harness: str, model: Mapping[str, Any]) -> str:

@@ -8,8 +8,8 @@ import pytest
 
 from archive.record import Record
 from runner.sandbox.bubblewrap import Bubblewrap
-from tests.model_server import ModelServer
-from tests.soak.real_agents import WORKS, attempt, script
+from tests.model_server import ModelServer, Script
+from tests.soak.real_agents import WORKS, attempt
 
 HARNESSES = ("codex", "pi", "claude", "mini-swe-agent")
 pytestmark = pytest.mark.soak
@@ -23,7 +23,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: Path):
     def run(harness: str, mode: str = "ok") -> tuple[Record, ModelServer]:
-        with ModelServer(script(harness, *WORKS), mode) as server:
+        with ModelServer(Script(WORKS), mode) as server:
             return attempt(tmp_path, Bubblewrap(), monkeypatch, programs, harness, server), server
 
     return run
@@ -44,7 +44,7 @@ def test_an_agent_works_to_its_own_end(make, harness):
     assert record.program is not None
     assert record.program.digest.startswith("sha256:")
     assert {"stdout", "stderr", "session", "recording", "terminal"} <= {item.role for item in record.evidence}
-    assert {asked.key for asked in server.asked} == {"the-runner-has-the-key"}
+    assert len(server.requests) == usage.calls
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_an_agent_works_to_its_own_end(make, harness):
     [
         ("codex", "401", "key:refused"),
         ("codex", "429", "provider:rate-limited"),
-        ("codex", "after-one:402", "key:unfunded"),
+        ("codex", "402-after-one", "key:unfunded"),
         ("pi", "402", "key:unfunded"),
-        ("pi", "after-one:402", "key:unfunded"),
+        ("pi", "402-after-one", "key:unfunded"),
         ("pi", "cut", "provider:stream-cut"),
         ("claude", "402", "key:unfunded"),
         ("mini-swe-agent", "budget-422", "key:unfunded"),

@@ -53,7 +53,7 @@ def installed(root: Path, sandbox: Sandbox, package: Package, program: str, extr
 
     Raises ArgusicError where it cannot be installed.
     """
-    words = (*package, program, sandbox.name, sandbox.image or "", sandbox.inside().python)
+    words = (*package[:4], *package.along, program, sandbox.name, sandbox.image or "", sandbox.inside().python)
     place = places.private(root) / "programs" / hashlib.sha256("\0".join(words).encode()).hexdigest()[:24]
     with _one_at_a_time(place):
         ready = _kept(place)
@@ -95,7 +95,7 @@ def _install(target: Path, sandbox: Sandbox, package: Package, program: str, ext
     mounts = (Mount(INSTALLER, "/argusic/install.py"), Mount(FETCHER, "/argusic/fetch_inside.py"))
     machine = sandbox.start(spec(sandbox, mounts, extra_ca))
     try:
-        words = [package.registry, package.name, package.version, program, package.engine]
+        words = [package.registry, package.name, package.version, program, package.engine, *package.along]
         session = machine.exec(["python3", "-I", "/argusic/install.py", *words], HOME)
         ended, said = run(session, seconds=INSTALL_SECONDS, most_bytes=1 << 20)
         machine.stop()

@@ -1,7 +1,7 @@
 """Installs one program with its registry's own client; runs inside a throw-away machine, standard library only.
 
-Usage: install.py npm|pypi NAME VERSION PROGRAM ENGINE. Leaves /home/agent/program.tar, in which bin/PROGRAM starts it
-from below /opt/argusic/agent. Exit status: 0 done, 10 registry not reached, 11 no such version, 12 other trouble.
+Usage: install.py npm|pypi NAME VERSION PROGRAM ENGINE ALONG…. Leaves /home/agent/program.tar, in which bin/PROGRAM starts
+it from below /opt/argusic/agent. Exit status: 0 done, 10 registry not reached, 11 no such version, 12 other trouble.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ HOME = Path("/home/agent")
 PLACE = "/opt/argusic/agent"
 
 
-def main(registry: str, name: str, version: str, program: str, engine: str) -> int:
+def main(registry: str, name: str, version: str, program: str, engine: str, *along: str) -> int:
     folder = HOME / "program"
     (folder / "bin").mkdir(parents=True)
-    words = command(registry, name, version, engine, folder)
+    words = command(registry, name, version, engine, along, folder)
     done = subprocess.run(words, cwd=folder, capture_output=True, stdin=subprocess.DEVNULL, check=False)
     said = done.stdout + done.stderr
     if done.returncode:
@@ -43,12 +43,12 @@ def main(registry: str, name: str, version: str, program: str, engine: str) -> i
     return 0
 
 
-def command(registry: str, name: str, version: str, engine: str, folder: Path) -> list[str]:
+def command(registry: str, name: str, version: str, engine: str, along: tuple[str, ...], folder: Path) -> list[str]:
     if registry == "npm":
-        wanted = [f"{name}@{version}", *([engine] if engine.startswith("node@") else [])]
+        wanted = [f"{name}@{version}", *along, *([engine] if engine.startswith("node@") else [])]
         return ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error", *wanted]
     pip = ["python3", "-m", "pip", "install", "--no-compile", "--no-cache-dir", "--disable-pip-version-check", "-q"]
-    return [*pip, "--only-binary", ":all:", "--target", str(folder / "python"), f"{name}=={version}"]
+    return [*pip, "--only-binary", ":all:", "--target", str(folder / "python"), f"{name}=={version}", *along]
 
 
 def from_npm(folder: Path, name: str, program: str, engine: str) -> str | None:
@@ -100,4 +100,4 @@ def pack(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:6]))
+    sys.exit(main(*sys.argv[1:]))

@@ -20,7 +20,7 @@ class MiniSweAgent:
     """Usage is the provider's own, once per answer; an ending by an exception is the only one that is not its own."""
 
     name = "mini-swe-agent"
-    package: Package | None = Package("pypi", "mini-swe-agent", "2.4.6", "python3.11")
+    package: Package | None = Package("pypi", "mini-swe-agent", "2.4.6", "python3.11", ("litellm==1.110.2",))
     apis: tuple[Api, ...] = ("openai-completions",)
     key_variable: str | None = "OPENAI_API_KEY"
     session_files: tuple[str, ...] = (TRAJECTORY,)

@@ -18,6 +18,8 @@ class Package(NamedTuple):
     version: str
     engine: str
     """What runs it: "node@24.21.0", "python3.11", or "" where the package brings its own program."""
+    along: tuple[str, ...] = ()
+    """Packages that it needs, in exact versions: other ones have been malicious."""
 
 
 class Setting(NamedTuple):

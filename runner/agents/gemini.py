@@ -45,10 +45,11 @@ class Gemini:
     def read(self, output: Output) -> Reading:
         """As `Program.read`. Its exit status is an HTTP status modulo 256, and means nothing here."""
         ending, commands, total = Ending(), Commands(), Tally()
+        said: Any = None
         for event in (lines := Lines(output.stdout)):
             kind = event.get("type")
             if kind == "result":
-                _end(event, output, ending)
+                _end(event, output, ending, said)
                 _count(total, event.get("stats"))
             elif kind == "tool_use":
                 ending.progress()
@@ -61,19 +62,22 @@ class Gemini:
                 ending.progress()
             else:
                 ending.began = True
+                if kind == "error" and event.get("severity") == "error":
+                    said = event.get("message")
         complete, condition = ending.judged(output)
         usage = total.total("stdout: result.stats, cumulative", None, complete=not lines.lost)
         return Reading(usage, commands.all() if ending.began else None, ending.terminal, complete, condition)
 
 
-def _end(event: dict[str, Any], output: Output, ending: Ending) -> None:
+def _end(event: dict[str, Any], output: Output, ending: Ending, said: Any) -> None:
+    """The result line; what failed may stand in an event before it, and is `said` then."""
     status = event.get("status")
     if status == "success":
         ending.own_end(status)
         return
     # What it prints for a person has the HTTP status that its own event leaves out.
     found = _STATUS.findall(output.stderr[-STDERR_BYTES:])
-    text, kind = dig(event, "error", "message"), dig(event, "error", "type")
+    text, kind = dig(event, "error", "message") or said, dig(event, "error", "type")
     ending.cut_off("error", condition_of(text, status=int(found[-1]) if found else None, kinds=[kind]))
 
 

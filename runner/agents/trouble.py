@@ -67,6 +67,7 @@ WORDS: tuple[tuple[str, Condition], ...] = (
     ("prompt is too long", Limit.MODEL_CONTEXT),
     ("ran out of room in the model's context window", Limit.MODEL_CONTEXT),
     ("stream ended without finish_reason", Reason.PROVIDER_STREAM_CUT),
+    ("stream ended without a finish reason", Reason.PROVIDER_STREAM_CUT),
     ("stream disconnected before completion", Reason.PROVIDER_STREAM_CUT),
     ("terminated: other side closed", Reason.PROVIDER_STREAM_CUT),
     ("waiting for network", Reason.PROVIDER_UNREACHABLE),

@@ -195,6 +195,15 @@ def test_gemini_prints_for_a_person_the_status_that_its_event_leaves_out() -> No
     assert program("gemini").read(bare._replace(stderr=b"")).condition is Reason.AGENT_CRASHED
 
 
+def test_what_failed_may_stand_in_an_event_of_gemini_before_its_last_one() -> None:
+    """As it was printed of a stream that its provider broke off; it exits with 0."""
+    error = b'{"type":"error","severity":"error","message":"Model stream ended without a finish reason."}\n'
+    last = b'{"type":"result","status":"error","stats":{"total_tokens":0}}\n'
+    assert program("gemini").read(Output(error + last, exit=0)).condition is CUT
+    warning = error.replace(b'"severity":"error"', b'"severity":"warning"')
+    assert program("gemini").read(Output(warning + last, exit=0)).condition is Reason.AGENT_CRASHED
+
+
 def test_endless_retries_are_trouble_once_they_stay() -> None:
     """claude, stopped in the middle of its ten retries."""
     for name, condition in (("429-defretry", LIMITED), ("500-defretry", ERROR), ("refused", None)):

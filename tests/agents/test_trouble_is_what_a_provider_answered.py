@@ -42,6 +42,7 @@ ALL = ("codex/ok", "pi/ok", "claude/ok-offline", "opencode/ok", "mini-swe-agent/
         ("Connection error.: connect ECONNREFUSED 127.0.0.1:1", Reason.PROVIDER_UNREACHABLE),
         ("getaddrinfo ENOTFOUND models.example", Reason.PROVIDER_UNREACHABLE),
         ("Stream ended without finish_reason", Reason.PROVIDER_STREAM_CUT),
+        ("Model stream ended without a finish reason.", Reason.PROVIDER_STREAM_CUT),
         ("terminated: other side closed (UND_ERR_SOCKET)", Reason.PROVIDER_STREAM_CUT),
         ("Cannot read properties of undefined (reading 'length')", None),
         ("it took 500 lines to say 401 things", None),

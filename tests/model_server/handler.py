@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from tests.model_server import chat, messages, responses
+from tests.model_server import chat, google, messages, responses
 from tests.model_server.conversation import answer
 from tests.model_server.modes import MODES, Api, Mode, Refusal, key_refused, not_found, not_understood, refusal
 from tests.model_server.wire import CREATED, Event, cut, encoded
@@ -26,8 +26,9 @@ PATHS: dict[str, Api] = {
     "messages/count_tokens": "messages",
     "models": "models",
 }
-SPOKEN = {"responses": responses, "chat": chat, "messages": messages}
-_PATH = re.compile(r"(?:/m/(?P<mode>[^/]+))?(?:/[^/]+)*?/v1/(?P<name>.+)")
+SPOKEN = {"responses": responses, "chat": chat, "messages": messages, "google": google}
+GOOGLE = re.compile(r"models/(?P<model>[^/:]+):(?P<stream>streamG|g)enerateContent")
+_PATH = re.compile(r"(?:/m/(?P<mode>[^/]+))?(?:/[^/]+)*?/v1(?:beta)?/(?P<name>.+)")
 
 
 class Request(NamedTuple):
@@ -65,7 +66,8 @@ def handler(server: ModelServer, by_port: bool) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self, method: str) -> None:
             found = _PATH.fullmatch(urlsplit(self.path).path)
-            api = PATHS.get(found["name"]) if found else None
+            of_google = GOOGLE.fullmatch(found["name"]) if found else None
+            api = "google" if of_google else PATHS.get(found["name"]) if found else None
             mode = found["mode"] or server.mode if found else server.mode
             known = mode if mode in MODES else None
             raw = self._body()
@@ -85,6 +87,8 @@ def handler(server: ModelServer, by_port: bool) -> type[BaseHTTPRequestHandler]:
             elif found["name"].endswith("/count_tokens"):
                 self._whole(200, {"input_tokens": 1000})
             else:
+                if of_google:
+                    body |= {"model": of_google["model"], "stream": of_google["stream"] == "streamG"}
                 self._speak(api, known, body, number)
 
         def _models(self, mode: Mode) -> None:

@@ -23,7 +23,7 @@ from runner.agents.program import Package, Setting
 
 VARIABLE = "ARGUSIC_TEST_AGENTS"
 CHECKOUT = Path(__file__).parents[2]
-NAMES = ("codex", "pi", "claude", "mini-swe-agent")
+NAMES = ("codex", "pi", "claude", "gemini", "mini-swe-agent")
 ALONG = {"mini-swe-agent": ("litellm==1.110.2",)}
 """What comes with a program in an exact version: others of it were malicious."""
 INSTALL_SECONDS = 900

@@ -28,7 +28,7 @@ middle of a chunk. `no-tool`: a claim of success without any call. `402-after-on
 answer. `slow`: the answer comes byte by byte. Answers that are not streamed are whole in both cuts."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
-Api = Literal["responses", "chat", "messages", "models"]
+Api = Literal["responses", "chat", "messages", "google", "models"]
 
 NO_CREDITS = "This request requires more credits, or fewer max_tokens. You requested up to 32000 tokens, but can only "
 NO_CREDITS += "afford 100."
@@ -62,9 +62,13 @@ def refusal(mode: Mode, api: Api, results: int) -> Refusal | None:
     if mode == "429":
         said = "Rate limit reached"
         body = _openai(said, "rate_limit_error", "rate_limit_exceeded")
+        if api == "google":
+            return _google(429, "RESOURCE_EXHAUSTED", said)
         return Refusal(429, _anthropic("rate_limit_error", said) if api == "messages" else body)
     if mode == "500":
         said = "The server had an error while processing your request"
+        if api == "google":
+            return _google(500, "INTERNAL", said)
         return Refusal(500, _anthropic("api_error", said) if api == "messages" else _openai(said, "server_error", None))
     return None
 
@@ -73,6 +77,8 @@ def key_refused(api: Api) -> Refusal:
     """The answer to a wrong key."""
     if api == "messages":
         return Refusal(401, _anthropic("authentication_error", "invalid x-api-key"))
+    if api == "google":
+        return _google(401, "UNAUTHENTICATED", "Request had invalid authentication credentials.")
     return Refusal(401, _openai("Incorrect API key provided", "invalid_request_error", "invalid_api_key"))
 
 
@@ -92,6 +98,10 @@ def not_understood(api: Api, said: str) -> Refusal:
 
 def _openai(message: str, kind: str, code: str | None) -> dict[str, Any]:
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+def _google(status: int, word: str, message: str) -> Refusal:
+    return Refusal(status, {"error": {"code": status, "message": message, "status": word}})
 
 
 def _anthropic(kind: str, message: str) -> dict[str, Any]:

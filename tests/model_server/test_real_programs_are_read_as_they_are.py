@@ -25,16 +25,26 @@ PATIENT = {
     "mini-swe-agent": {"MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT": "2"},
 }
 """Their own retries go on for minutes: only these two variables differ from how they are started for an attempt."""
-INTERFACE = {"codex": "responses", "pi": "chat", "claude": "messages", "mini-swe-agent": "chat"}
+INTERFACE = {"codex": "responses", "pi": "chat", "claude": "messages", "gemini": "google", "mini-swe-agent": "chat"}
 WHOLE = {
     # Uncached input, cache read, cache written, output, reasoning, answers: of the first answer, of all three.
     "codex": ((600, 400, None, 50, 20, 1), (1800, 2200, None, 190, 80, 3)),
     "pi": ((600, 400, None, 50, 20, 1), (1800, 2200, None, 190, 80, 3)),
     "claude": ((500, 400, 100, 50, None, 1), (1300, 2200, 500, 190, None, 3)),
+    "gemini": ((600, 400, None, 50, 20, None), (1800, 2200, None, 190, 80, None)),
     "mini-swe-agent": ((600, 400, None, 50, 20, 1), (1800, 2200, None, 190, 80, 3)),
 }
+GOOGLE = {"google": "/v1beta/models/mock-1:streamGenerateContent"}
 UNKNOWN = (None,) * 5
-ENDS = {"codex": "turn.completed", "pi": "stop", "claude": "completed", "mini-swe-agent": "Submitted"}
+ENDS = {
+    "codex": "turn.completed",
+    "pi": "stop",
+    "claude": "completed",
+    "gemini": "success",
+    "mini-swe-agent": "Submitted",
+}
+EXITS = {"claude": (None, 3), "gemini": (None, None)}
+"""Of the two commands, as far as they are told."""
 REFUSALS: list[tuple[Mode, Condition]] = [
     ("401", Reason.KEY_REFUSED),
     ("402", Reason.KEY_UNFUNDED),
@@ -42,6 +52,14 @@ REFUSALS: list[tuple[Mode, Condition]] = [
     ("429", Reason.PROVIDER_RATE_LIMITED),
     ("budget-400", Limit.KEY_CAP),
     ("budget-422", Limit.KEY_CAP),
+]
+
+REFUSED = [
+    (name, mode, condition)
+    for name in install.NAMES
+    for mode, condition in REFUSALS
+    # It asks again for minutes, and no variable makes it stop.
+    if (name, mode) != ("gemini", "429")
 ]
 
 
@@ -59,9 +77,9 @@ def run(name: str, mode: Mode, place: Path, key: str = KEY) -> Left:
     with ModelServer(SCRIPT, key=KEY) as server:
         left = running.run(name, start, server.at(mode), key, place, seconds=SECONDS, more=PATIENT.get(name))
         asked = {(one.method, one.path.partition("?")[0]) for one in server.requests}
-        assert asked == {("POST", f"/m/{mode}{PATHS[INTERFACE[name]]}")}
+        assert asked == {("POST", f"/m/{mode}{(PATHS | GOOGLE)[INTERFACE[name]]}")}
         assert {one.key_ok for one in server.requests} == {key == KEY}
-        assert {one.body["model"] for one in server.requests} == {"mock-1"}
+        assert name == "gemini" or {one.body["model"] for one in server.requests} == {"mock-1"}
     return left
 
 
@@ -80,7 +98,7 @@ def test_an_agent_that_comes_to_its_end_is_read_whole(name: str, place: Path) ->
     assert (reading.complete, reading.condition, reading.terminal) == (True, None, ENDS[name])
     first, second = reading.commands or ()
     assert (first.command, second.command) == SCRIPT.commands
-    assert (first.exit, second.exit) == (None if name == "claude" else 0, 3)
+    assert (first.exit, second.exit) == EXITS.get(name, (0, 3))
     assert (first.returned or "").strip() == "one"
     assert "two" in (second.returned or "")
     assert (left.work / "one.txt").read_text() == "one\n"
@@ -89,8 +107,7 @@ def test_an_agent_that_comes_to_its_end_is_read_whole(name: str, place: Path) ->
     assert left.output.exit == 0
 
 
-@pytest.mark.parametrize("name", install.NAMES)
-@pytest.mark.parametrize(("mode", "condition"), REFUSALS, ids=[row[0] for row in REFUSALS])
+@pytest.mark.parametrize(("name", "mode", "condition"), REFUSED, ids=[f"{row[0]}-{row[1]}" for row in REFUSED])
 def test_an_agent_that_is_refused_from_the_beginning_used_nothing(
     name: str, mode: Mode, condition: Condition, place: Path
 ) -> None:
@@ -100,8 +117,9 @@ def test_an_agent_that_is_refused_from_the_beginning_used_nothing(
     assert not reading.commands
     assert sums(left)[:5] == UNKNOWN
     assert not reading.usage.complete
-    # Whether it was refused is nothing that the exit status of pi tells.
-    assert left.output.exit == (0 if name == "pi" else 1)
+    # pi ends with 0 whatever happened, gemini with the status of HTTP in as many bits as there are.
+    status = int(mode.removeprefix("budget-")[:3])
+    assert left.output.exit == {"pi": 0, "gemini": status % 256}.get(name, 1)
 
 
 @pytest.mark.parametrize("name", install.NAMES)
@@ -137,6 +155,12 @@ def test_a_cut_stream_is_the_providers(name: str, mode: Mode, place: Path) -> No
     assert (left.reading.complete, left.reading.condition) == (False, Reason.PROVIDER_STREAM_CUT)
     assert not left.reading.commands
     assert not left.reading.usage.complete
+
+
+def test_a_stream_of_googles_that_fails_is_a_cut_one(place: Path) -> None:
+    """gemini passes over the error in it, and says that the reason to finish is missing."""
+    left = run("gemini", "error-in-stream", place)
+    assert (left.reading.complete, left.reading.condition) == (False, Reason.PROVIDER_STREAM_CUT)
 
 
 @pytest.mark.parametrize("name", ["claude", "mini-swe-agent"])

@@ -1,7 +1,8 @@
 """Installs one program with its registry's own client; runs inside a throw-away machine, standard library only.
 
-Usage: install.py npm|pypi NAME VERSION PROGRAM ENGINE ALONG…. Leaves /home/agent/program.tar, in which bin/PROGRAM starts
-it from below /opt/argusic/agent. Exit status: 0 done, 10 registry not reached, 11 no such version, 12 other trouble.
+Usage: install.py npm|pypi NAME VERSION PROGRAM ENGINE [ALONG ...]. Leaves /home/agent/program.tar: bin/PROGRAM in it
+starts the program from below /opt/argusic/agent. Exit status: 0 done, 10 registry not reached, 11 no such version, 12
+other trouble.
 """
 
 from __future__ import annotations

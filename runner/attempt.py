@@ -75,6 +75,9 @@ class Attempt:
         )
         with claimed(self.condition.root, begun) as self.spool:
             self.journal = Journal(self.spool)
+            remember(self.spool, self.secret_values)
+            key = commitment_key(self.condition.root, story.run)
+            self.bundle = Bundle(self.condition.root, story.run, Known(self.secret_values), key)
             self.journal.step("planned", run=story.run, job=self.job.id, subject=self.job.subject, agent=self.job.agent)
             self.journal.step("key", kind=self.agent.model.key if self.agent.model else "none")
             try:
@@ -90,11 +93,7 @@ class Attempt:
 
     def _recorded(self) -> Record:
         """Everything after the key is there and before the record is kept."""
-        values = (*self.secret_values, *self.key.secrets)
-        remember(self.spool, values)
         self.story.key = self.key.key
-        key = commitment_key(self.condition.root, self.story.run)
-        self.bundle = Bundle(self.condition.root, self.story.run, Known(values), key)
         checker = Checker(self.bundle.quarantine)
         try:
             self._guarded(self._made)
@@ -123,7 +122,12 @@ class Attempt:
             story.trouble = (Reason.AGENT_CRASHED, f"{self.agent.harness} broke off (exit {story.ended.exit})")
 
     def _made(self) -> None:
-        """Everything up to the machine's end."""
+        """Everything up to the machine's end. The key's value is kept for whoever has to mask it before any machine
+        has it."""
+        if self.key.secrets:
+            values = (*self.secret_values, *self.key.secrets)
+            remember(self.spool, values)
+            self.bundle.known = Known(values)
         self._fetch()
         self.work = self._work()
         try:

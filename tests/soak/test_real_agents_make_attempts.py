@@ -39,7 +39,10 @@ def test_an_agent_works_to_its_own_end(make, harness):
     usage = record.usage
     assert (usage.complete, usage.calls) == (True, calls)
     assert usage.output_tokens == 50 + 70 * (calls - 1)
-    assert usage.input_uncached_tokens == 600 + 600 * (calls - 1)
+    # What is written to a cache is told by one interface alone, and is no uncached input there.
+    written = {"claude": (100, 200)}.get(harness, (0, 0))
+    assert usage.input_uncached_tokens == 600 - written[0] + (600 - written[1]) * (calls - 1)
+    assert usage.cache_write_tokens == (sum(written) + written[1] * (calls - 2) or None)
     assert usage.cache_read_tokens == 400 + 900 * (calls - 1)
     assert record.program is not None
     assert record.program.digest.startswith("sha256:")
@@ -55,9 +58,9 @@ def test_an_agent_works_to_its_own_end(make, harness):
         ("codex", "402-after-one", "key:unfunded"),
         ("pi", "402", "key:unfunded"),
         ("pi", "402-after-one", "key:unfunded"),
-        ("pi", "cut", "provider:stream-cut"),
+        ("codex", "cut", "provider:stream-cut"),
+        ("pi", "cut-connection", "provider:stream-cut"),
         ("claude", "402", "key:unfunded"),
-        ("mini-swe-agent", "budget-422", "key:unfunded"),
     ],
 )
 def test_a_refusal_of_the_provider_makes_the_attempt_invalid(make, harness, mode, reason):
@@ -65,7 +68,7 @@ def test_a_refusal_of_the_provider_makes_the_attempt_invalid(make, harness, mode
     assert (record.validity, record.reason, record.outcome) == ("invalid", reason, None)
 
 
-@pytest.mark.parametrize("harness", HARNESSES)
+@pytest.mark.parametrize("harness", HARNESSES[:3])
 def test_an_agent_that_claims_everything_and_does_nothing_fails(make, harness):
     record, _ = make(harness, "no-tool")
     assert (record.validity, record.reason_detail, record.outcome) == ("valid", None, "fail")

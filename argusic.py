@@ -20,6 +20,7 @@ COMMANDS: dict[str, dict[str, str] | str] = {
     },
     "attempt": {"run": "runner.commands:attempt_run"},
     "agent": {"explain": "runner.agents.commands:agent_explain"},
+    "reproduce": "runner.commands:reproduce",
     "keys": {"sweep": "runner.keys.commands:keys_sweep", "stop": "runner.keys.commands:keys_stop"},
     "score": {
         "attempt": "scoring.commands:score_attempt",
@@ -63,6 +64,7 @@ ABOUT = {
     "attempt": "Make a single attempt.",
     "agent": "Say what an agent's program left behind.",
     "keys": "Delete model keys that no attempt owns, or all of them.",
+    "reproduce": "Make an attempt once more and compare.",
     "score": "Check the arithmetic: JSON lines in, JSON lines out.",
     "evidence": "Mask, prove clean, read and let out what attempts recorded.",
     "verify": "Check everything about one run or one cycle.",

@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from archive.cycle import Purpose
 from archive.model import Digest, Model, Slug
 from archive.subject import Tier
 
 JobId = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
+JobPurpose = Literal["board", "verdict", "rerun"]
+"""What a cycle asks, and "rerun": an attempt of it is made once more, outside of every plan and score."""
 RunId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
 
@@ -24,7 +25,7 @@ class Job(Model):
 
     id: JobId
     """Opaque: a hash of what it stands for."""
-    purpose: Purpose
+    purpose: JobPurpose
     agent: Slug
     subject: str
     """Package URL of the subject."""

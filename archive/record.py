@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from archive.cycle import Purpose
 from archive.edits import Kind
 from archive.model import Commitment, Digest, Instant, Model, Slug
-from archive.plan import Harness, JobId, RunId
+from archive.plan import Harness, JobId, JobPurpose, RunId
 from archive.reasons import Outcome, Reason, Validity
 from archive.report import Report
 from archive.subject import Tier
@@ -172,7 +171,7 @@ class Record(Model):
     run: RunId
     cycle: Slug
     job: JobId
-    purpose: Purpose
+    purpose: JobPurpose
     subject: str
     source_type: Slug
     agent: Slug

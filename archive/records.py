@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from archive import atomic
+from archive import atomic, reproductions
 from archive.canonical import canonical
 from archive.errors import DataError, DataErrors
 from archive.model import explain
@@ -80,12 +80,15 @@ def each(root: Path, cycle: str | None = None, problems: list[DataError] | None 
 
 
 def find(root: Path, run: str) -> Record:
-    """The record whose run id is `run` or begins with it (at least four characters)."""
+    """The record whose run id is `run` or begins with it (at least four characters); one that was made again, too."""
     if len(run) >= 4 and run.isalnum():
         matches = sorted((root / "results/records").glob(f"*/{run[:2]}/{run}*.json"))
         if len(matches) == 1:
             return read(matches[0])
         if matches:
             raise DataError(root / "results/records", "", f"{run!r} begins {len(matches)} run ids; write more of it")
+        again = [made.record for made in reproductions.each(root) if made.record.run.startswith(run)]
+        if len(again) == 1:
+            return again[0]
     hint = "" if len(run) >= 4 else "; write at least four characters of its id"
     raise DataError(root / "results/records", "", f"there is no record of run {run!r}{hint}")

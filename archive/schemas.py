@@ -23,6 +23,7 @@ from archive.model import Model
 from archive.plan import Plan
 from archive.record import Record
 from archive.report import Report
+from archive.reproductions import Reproduction
 from archive.source_type import SourceType
 from archive.subject import Subject
 from archive.timestamps import Stamp
@@ -47,6 +48,7 @@ DOCUMENTS: dict[str, Any] = {
     "plan": Plan,
     "pool": Pool,
     "record": Record,
+    "reproduction": Reproduction,
     "report": Report,
     "source-type": SourceType,
     "stamp": Stamp,

@@ -16,6 +16,7 @@ from audit.git import FILE, LINK, MODULE, PROGRAM, SPECIAL, Git, GitError, Tree
 FROZEN = (
     "results/records/",
     "results/releases/",
+    "results/reproductions/",
     "results/corrections/",
     "results/reviews/",
     "results/stamps/",

@@ -60,8 +60,17 @@ class ReportLost(ArgusicError):
 class Attempt:
     """Carries one job out. `make` returns its record whatever happens; the machine is gone on every way out."""
 
-    def __init__(self, condition: Condition, job: Job, halt: Halt, secret_values: tuple[str, ...] = ()) -> None:
-        """`secret_values` are handed into the machine by the harness: they are masked wherever they appear."""
+    def __init__(
+        self,
+        condition: Condition,
+        job: Job,
+        halt: Halt,
+        secret_values: tuple[str, ...] = (),
+        again: str | None = None,
+    ) -> None:
+        """`secret_values` are handed into the machine by the harness: they are masked wherever they appear. `again` is
+        the run that is made once more."""
+        self.again = again
         self.condition, self.job, self.halt, self.secret_values = condition, job, Halt(halt), secret_values
         self.agent, self.subject = condition.agents[job.agent], condition.subjects[job.subject]
         self.story = Story(condition, job, int(time.time()))
@@ -71,7 +80,12 @@ class Attempt:
         """Makes the attempt and keeps its evidence. The record is returned, not saved; its spool stays until it is."""
         story = self.story
         begun = Begun(
-            schema_version=1, cycle=self.condition.cycle.id, job=self.job.id, run=story.run, started_at=story.started_at
+            schema_version=1,
+            cycle=self.condition.cycle.id,
+            job=self.job.id,
+            run=story.run,
+            started_at=story.started_at,
+            again=self.again,
         )
         with claimed(self.condition.root, begun) as self.spool:
             self.journal = Journal(self.spool)

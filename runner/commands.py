@@ -101,6 +101,32 @@ def attempt_run(
         finish(run_cycle(ready, 1, halt, tell, only=wanted.id))
 
 
+def reproduce(ctx: typer.Context, run: str, extra_ca: ExtraCa = None, as_json: AsJson = False) -> None:
+    """Make the attempt of RUN once more, beside it, and compare the two; exit 1 where the result is another one."""
+    from runner.reproduce import reproduce as again
+    from runner.reproduce import sandbox_of
+    from scoring.comparison import compared
+
+    record = records.find(ctx.obj, run)
+    startable(pools.agents(ctx.obj)[record.agent])
+    with ended_by_signals(halt := Halt()):
+        made = again(ctx.obj, record, sandbox_of(ctx.obj, record), extra_ca, halt)
+    found = compared(record, made.record, pools.editions(ctx.obj))
+    if as_json:
+        facts = {fact.name: {"before": fact.before, "now": fact.now} for fact in found.facts}
+        said = {"of": made.of, "run": made.record.run, "number": made.number, "agrees": found.agrees}
+        print(json.dumps(said | {"apart": found.apart, "facts": facts}))
+    else:
+        width = max(len(fact.before) for fact in found.facts)
+        for fact in found.facts:
+            mark = " " if fact.same else "≠"
+            print(printable(f"{mark} {fact.name:12} {fact.before[:60]:{min(width, 60)}}  {fact.now[:60]}"))
+        where = f"first apart: {found.apart}" if found.apart else "nowhere apart"
+        print(f"{'the same result' if found.agrees else 'ANOTHER RESULT'}; {where}; kept as run {made.record.run[:8]}")
+    if not found.agrees:
+        raise typer.Exit(1)
+
+
 def cycle_status(ctx: typer.Context, cycle: str, as_json: AsJson = False) -> None:
     """Say how far CYCLE is: attempts made, due and possible, and how the made ones ended."""
     from runner.spending import Spending, usd

@@ -59,9 +59,17 @@ class Condition(NamedTuple):
     """The runner's own environment, in which keys are: no machine sees anything of it."""
 
 
-def condition(root: Path, cycle_id: str, sandbox: Sandbox, extra_ca: Path | None, limits: Limits = LIMITS) -> Condition:
+def condition(
+    root: Path,
+    cycle_id: str,
+    sandbox: Sandbox,
+    extra_ca: Path | None,
+    limits: Limits = LIMITS,
+    again: str | None = None,
+) -> Condition:
     """Reads and checks what a cycle needs on this runner.
 
+    With `again`, an agent's id: what it takes to make one of that agent's attempts once more, by another harness, too.
     Raises `ArgusicError` where there is no plan, where this is not the harness that the plan pins, where the cycle has
     not begun or does not accept this kind of sandbox, or where a setting is wrong: before any attempt begins.
     """
@@ -84,7 +92,7 @@ def condition(root: Path, cycle_id: str, sandbox: Sandbox, extra_ca: Path | None
             f"{', '.join(missing)}; argusic doctor says more"
         )
     measuring = harness()
-    if measuring.digest != plan.pins.harness.digest:
+    if again is None and measuring.digest != plan.pins.harness.digest:
         raise ArgusicError(
             f"cycle {cycle_id} is pinned to harness {plan.pins.harness.digest[:19]}…, and this is "
             f"{measuring.digest[:19]}…; a harness changes only between cycles"
@@ -92,7 +100,8 @@ def condition(root: Path, cycle_id: str, sandbox: Sandbox, extra_ca: Path | None
     check_pins(root, plan)
     if any(job.tier == "gpu" for job in plan.jobs) and not gpu_present():
         raise ArgusicError(f"cycle {cycle_id} has attempts of the tier gpu, and this runner has no GPU")
-    agents = {name: agent for name, agent in pools.agents(root).items() if name in cycle.agents}
+    wanted = cycle.agents if again is None else (again,)
+    agents = {name: agent for name, agent in pools.agents(root).items() if name in wanted}
     edition = pools.editions(root)[cycle.edition]
     keys_at_hand(cycle, edition, agents, os.environ)
     return Condition(

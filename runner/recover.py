@@ -36,6 +36,12 @@ def recover(condition: Condition) -> list[str]:
                 remove(folder)  # Cut off before it had begun.
             elif begun is None:
                 notes.append(f"an attempt that cannot be read was set aside: {set_aside(condition.root, folder)}")
+            elif begun.again is not None:
+                # It counts nowhere, and is made anew by whoever wants it: only its key must not live on.
+                values = recalled(folder)
+                close_left(folder, condition.environ, values[-1] if values else None)
+                remove(folder)
+                notes.append(f"an attempt to reproduce run {begun.again[:8]} was cut off, and is gone")
             elif begun.cycle == condition.cycle.id:
                 try:
                     _close(condition, folder, begun)

@@ -37,6 +37,8 @@ class Begun(Model):
     job: JobId
     run: RunId
     started_at: int
+    again: RunId | None = None
+    """The run that is made once more; null for an attempt of a plan."""
 
 
 @contextlib.contextmanager

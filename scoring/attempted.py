@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from archive.cycle import Purpose
 from archive.edition import Edition
 from archive.errors import DataError
+from archive.plan import JobPurpose
 from archive.reasons import Outcome, Reason, Validity
 from archive.record import Record
 from archive.report import Report
@@ -20,7 +20,7 @@ class Attempted(NamedTuple):
 
     run: str
     cycle: str
-    purpose: Purpose
+    purpose: JobPurpose
     agent: str
     subject: str
     """Package URL."""

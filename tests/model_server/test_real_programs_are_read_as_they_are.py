@@ -49,18 +49,10 @@ REFUSALS: list[tuple[Mode, Condition]] = [
     ("401", Reason.KEY_REFUSED),
     ("402", Reason.KEY_UNFUNDED),
     ("403-key-limit", Limit.KEY_CAP),
-    ("429", Reason.PROVIDER_RATE_LIMITED),
-    ("budget-400", Limit.KEY_CAP),
     ("budget-422", Limit.KEY_CAP),
 ]
 
-REFUSED = [
-    (name, mode, condition)
-    for name in install.NAMES
-    for mode, condition in REFUSALS
-    # It asks again for minutes, and no variable makes it stop.
-    if (name, mode) != ("gemini", "429")
-]
+REFUSED = [(name, mode, condition) for name in install.NAMES for mode, condition in REFUSALS]
 
 
 @pytest.fixture

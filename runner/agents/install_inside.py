@@ -83,6 +83,10 @@ def from_pypi(folder: Path, program: str) -> str | None:
                 f"from {module} import {function.partition('.')[0]}; sys.exit({function}())"
             )
             shutil.rmtree(folder / "python/bin", ignore_errors=True)
+            # Where it runs nothing can be written: without this every start would translate it anew. By content and
+            # not by time, so that the same files come out.
+            translate = ["python3", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "python"]
+            subprocess.run(translate, cwd=folder, capture_output=True, check=False)
             return f"python3 -I -c {shlex.quote(code)}"
     return None
 

@@ -70,6 +70,8 @@ def test_a_program_of_pypi_leaves_the_machines_own_python_alone(sandbox, tmp_pat
     assert said.startswith("hello")
     assert "No module named 'pyfiglet'" in said
     assert "PYTHONPATH" not in said
+    assert list(ready.folder.rglob("pyfiglet/__pycache__/*.pyc")), "every start would translate it anew"
+    assert get(tmp_path / "another", sandbox, FIGLET, "pyfiglet").what == ready.what
 
 
 @network

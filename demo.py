@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -124,11 +124,11 @@ def scripted_model(root: Path, agent: str | None) -> Iterator[None]:
 
     model = pools.agents(root)[f"agent-{agent}"].model
     port = urlsplit(model.endpoint).port if model else None
-    try:
-        server = ModelServer(Script((PLAYS,), "The README was followed."), port=port or 0)
-    except OSError as error:
-        raise MachineError(f"the scripted model cannot listen at port {port}: {error.strerror}") from None
-    with server:
+    with ExitStack() as until_done:
+        try:
+            until_done.enter_context(ModelServer(Script((PLAYS,), "The README was followed."), port=port or 0))
+        except OSError as error:
+            raise MachineError(f"the scripted model cannot listen at port {port}: {error.strerror}") from None
         yield
 
 

@@ -59,7 +59,7 @@ def run_cycle(
     When `halt` is set the running attempts end, are recorded as invalid, and no new one begins. After trouble of ours
     that would spoil every further attempt none begins either, so that it cannot use a cycle up; running ones go on.
     """
-    with _only_one(condition.root, condition.cycle.id):
+    with only_one(condition.root, condition.cycle.id):
         ledger = Ledger.open(
             condition.root, condition.cycle.id, digest(plan_path(condition.root, condition.cycle.id).read_bytes())
         )
@@ -145,7 +145,9 @@ def _reconcile(condition: Condition, ledger: Ledger, spent: Spending) -> dict[st
     return results
 
 
-class _only_one:
+class only_one:
+    """Only one process makes attempts of a cycle. Raises ArgusicError where another one does."""
+
     def __init__(self, root: Path, cycle: str) -> None:
         self._path = places.spool(root) / f"{cycle}.lock"
         self._cycle = cycle

@@ -37,11 +37,7 @@ def recover(condition: Condition) -> list[str]:
             elif begun is None:
                 notes.append(f"an attempt that cannot be read was set aside: {set_aside(condition.root, folder)}")
             elif begun.again is not None:
-                # It counts nowhere, and is made anew by whoever wants it: only its key must not live on.
-                values = recalled(folder)
-                close_left(folder, condition.environ, values[-1] if values else None)
-                remove(folder)
-                notes.append(f"an attempt to reproduce run {begun.again[:8]} was cut off, and is gone")
+                notes.append(_forget(condition, folder, begun.again))
             elif begun.cycle == condition.cycle.id:
                 try:
                     _close(condition, folder, begun)
@@ -49,6 +45,20 @@ def recover(condition: Condition) -> list[str]:
                 except ArgusicError as error:
                     notes.append(f"an attempt was set aside: {set_aside(condition.root, folder)}: {error}")
     return notes
+
+
+def forget_reproductions(condition: Condition) -> list[str]:
+    """Removes attempts to reproduce that a dead process left in the spool; what they were, in words."""
+    with abandoned(condition.root) as found:
+        return [_forget(condition, folder, begun.again) for folder, begun in found if begun and begun.again]
+
+
+def _forget(condition: Condition, folder: Path, of: str) -> str:
+    """It counts nowhere, and is made anew by whoever wants it: only its key must not live on."""
+    values = recalled(folder)
+    close_left(folder, condition.environ, values[-1] if values else None)
+    remove(folder)
+    return f"an attempt to reproduce run {of[:8]} was cut off, and is gone"
 
 
 def _close(condition: Condition, folder: Path, begun: Begun) -> None:

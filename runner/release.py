@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from archive import backends, places, records, releases
+from archive import backends, places, records, releases, reproductions
 from archive.errors import DataError
 from archive.record import Record
 from archive.releases import Release
@@ -36,7 +36,8 @@ def release(root: Path, cycle: str, gone: Gone, now: float | None = None) -> Ite
 
     Raises DataError where the evidence of a waiting attempt is not here: it lies on the runner that made the attempt.
     """
-    for record in records.each(root, cycle):
+    again = (made.record for made in reproductions.each(root) if made.record.cycle == cycle)
+    for record in (*records.each(root, cycle), *again):
         if not releases.held(record):
             continue
         waited = releases.waits(root, record)

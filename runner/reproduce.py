@@ -12,6 +12,8 @@ from archive.record import Record
 from archive.reproductions import Reproduction
 from runner.attempt import Attempt
 from runner.condition import condition
+from runner.cycle import only_one
+from runner.recover import forget_reproductions
 from runner.sandbox.choose import Chosen, Kind, choose
 from runner.spool import remove
 from runner.watch import Halt
@@ -26,7 +28,7 @@ def reproduce(root: Path, record: Record, chosen: Chosen, extra_ca: Path | None,
     """Makes the attempt of `record` once more, keeps it beside it, and changes nothing of what is counted.
 
     Raises DataError where its cycle, subject or agent is not what it was, ArgusicError where it was itself one that
-    was made again, or where it was stopped: then nothing of it is kept.
+    was made again, where another process is at work on its cycle, or where it was stopped: then nothing of it is kept.
     """
     if record.purpose == "rerun":
         raise ArgusicError(f"run {record.run[:8]} is itself one that was made again; reproduce the one that it is of")
@@ -38,19 +40,21 @@ def reproduce(root: Path, record: Record, chosen: Chosen, extra_ca: Path | None,
         raise DataError(place, "agent_digest", f"pools/agents/{record.agent}.toml is not what it was then")
     if record.edition != ready.edition.version:
         raise DataError(place, "edition", f"the cycle says {ready.edition.version} now")
-    number = len(reproductions.of(root, record.run)) + 1
-    attempt = Attempt(ready, _job(record, number), halt, again=record.run)
-    made = attempt.make()
-    spool = places.spool(root) / made.run
-    if halt.reason is not None:
+    with only_one(root, record.cycle):
+        ready.sandbox.sweep()
+        forget_reproductions(ready)
+        number = len(reproductions.of(root, record.run)) + 1
+        made = Attempt(ready, _job(record, number), halt, again=record.run).make()
+        spool = places.spool(root) / made.run
+        if halt.reason is not None:
+            remove(spool)
+            raise ArgusicError(f"stopped ({halt.reason}): nothing of the reproduction is kept")
+        found = Reproduction(
+            schema_version=1, of=record.run, of_record=digest(canonical(record)), number=number, record=made
+        )
+        reproductions.save(root, found)
         remove(spool)
-        raise ArgusicError(f"stopped ({halt.reason}): nothing of the reproduction is kept")
-    found = Reproduction(
-        schema_version=1, of=record.run, of_record=digest(canonical(record)), number=number, record=made
-    )
-    reproductions.save(root, found)
-    remove(spool)
-    return found
+        return found
 
 
 def _job(record: Record, number: int) -> Job:

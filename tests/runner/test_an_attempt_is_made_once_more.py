@@ -14,7 +14,7 @@ from archive.errors import ArgusicError, DataError
 from archive.record import Record
 from audit.append_only import FROZEN
 from audit.complete import complete
-from runner.cycle import run_cycle
+from runner.cycle import only_one, run_cycle
 from runner.recover import recover
 from runner.reproduce import reproduce
 from runner.sandbox.choose import Chosen
@@ -124,6 +124,26 @@ def test_one_that_was_killed_is_gone_at_the_next_start(measured):
         pass
     assert recover(made.condition) == [f"an attempt to reproduce run {record.run[:8]} was cut off, and is gone"]
     assert not list(places.spool(made.root).glob("*/"))
+
+
+def test_two_at_once_are_told_to_wait_for_each_other(measured):
+    made, record = measured
+    with only_one(made.root, made.cycle), pytest.raises(ArgusicError, match="is being run by another process"):
+        again(made, record)
+
+
+def test_what_a_killed_one_left_is_no_hindrance(measured, monkeypatch):
+    made, record = measured
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(reproductions, "save", killed)
+        again(made, record)
+    assert len(list(places.spool(made.root).glob("*/"))) == 1
+    once = again(made, record)
+    assert (once.number, once.record.outcome) == (1, "pass_full")
 
 
 def test_a_reproduction_is_never_changed(measured):

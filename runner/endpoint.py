@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from archive.errors import MachineError
 from runner.agents.program import Api
 from runner.sandbox import Machine, Mount
-from runner.watch import TICK_SECONDS, take
+from runner.watch import TICK_SECONDS, Memory, take
 
 SECONDS = 900.0
 """The longest silence of a provider: some models think for minutes."""
@@ -81,7 +81,7 @@ class Door:
         """Starts the machine's side. MachineError where it does not come up."""
         words = ["python3", "-I", "-S", "/argusic/inside/endpoint.py", str(self.port)]
         session = machine.exec(words, "/", harness=True)
-        sink = _Said()
+        sink = Memory()
         os.set_blocking(session.fileno(), False)
         for _ in range(int(READY_SECONDS / TICK_SECONDS)):
             take(session.fileno(), sink)
@@ -190,7 +190,7 @@ class _Request(BaseHTTPRequestHandler):
         for name, value in answer.getheaders():
             if name.lower() not in _HOP:
                 self.send_header(name, value)
-        whole = answer.length is not None or self.command == "HEAD" or answer.status in (204, 304)
+        whole = answer.length is not None or answer.status in (204, 304)
         if not whole:
             self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
@@ -234,21 +234,6 @@ class _Request(BaseHTTPRequestHandler):
 
     def address_string(self) -> str:
         return "machine"
-
-
-class _Said:
-    def __init__(self) -> None:
-        self.data = b""
-
-    @property
-    def size(self) -> int:
-        return len(self.data)
-
-    def feed(self, data: bytes) -> None:
-        self.data += data
-
-    def sync(self) -> None:
-        pass
 
 
 def _free_port() -> int:

@@ -155,14 +155,16 @@ def take(handle: int, sink: Sink) -> bool:
 
 def run(session: Session, *, seconds: float, most_bytes: int, halt: Halt | None = None) -> tuple[Ended, bytes]:
     """A short command of the harness: followed to its end, its output kept in memory."""
-    sink = _Memory()
+    sink = Memory()
     ended = watch(session, sink, seconds=seconds, most_bytes=most_bytes, halt=halt or Halt())
     if ended.by == "agent":
         drain(session, sink, 0.2)
     return ended, sink.data[:most_bytes]
 
 
-class _Memory:
+class Memory:
+    """A sink that keeps everything: for short output."""
+
     def __init__(self) -> None:
         self.data = b""
 

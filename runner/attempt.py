@@ -6,25 +6,22 @@ planned → key → fetch → machine → agent → stopped → collect → repl
 from __future__ import annotations
 
 import errno
-import json
 import shutil
 import signal
 import time
 import traceback
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from archive.canonical import canonical
 from archive.errors import ArgusicError, MachineError
 from archive.plan import Job
-from archive.reasons import Limit, Reason
+from archive.reasons import Reason
 from archive.record import Incident, Record
 from archive.report import MAX_BYTES, ReportRefused, VerifiedHow, read_report
 from runner import claims as claim
 from runner.agents import adapter, program_of
 from runner.agents.reading import Reading
-from runner.agents.trouble import settled
 from runner.agents.work import Control, WithModel, Work
 from runner.attempt_key import attempt_key
 from runner.checking import Checker
@@ -32,7 +29,7 @@ from runner.condition import FREE_BYTES, Condition
 from runner.evidence import Bundle
 from runner.film import collect_film
 from runner.journal import Journal
-from runner.machine import INSIDE, INSTRUCTIONS, REPORT, spec
+from runner.machine import INSTRUCTIONS, REPORT, spec
 from runner.masking import Known
 from runner.proving import proven
 from runner.recorder import Recorder, mend
@@ -41,6 +38,7 @@ from runner.sources import FetchFailed, source
 from runner.sources.prepare import prepare
 from runner.spool import Begun, claimed, commitment_key, finish, remember, remove
 from runner.story import Story
+from runner.task import task
 from runner.watch import Ended, Halt, drain, run, watch
 
 CLOCK_DRIFT_MS = 2000
@@ -121,19 +119,8 @@ class Attempt:
         story, reading = self.story, self.reading
         story.key = self.key.close()
         self.journal.step("key-closed", kind=story.key.kind, confirmed=story.key.deletion_confirmed)
-        if reading is None:
-            return
-        story.usage = reading.usage
-        if story.trouble is not None or story.ended.by not in ("agent", "budget"):
-            return
-        condition = settled(reading.condition, story.key)
-        if isinstance(condition, Limit):
-            ended_by: Literal["key-cap", "model-context"] = "key-cap" if condition is Limit.KEY_CAP else "model-context"
-            story.ended = story.ended._replace(by=ended_by)
-        elif condition is not None:
-            story.trouble = (condition, f"{self.agent.harness} ended with: {reading.terminal or 'no word of its own'}")
-        elif story.ended.by == "agent" and not reading.complete:
-            story.trouble = (Reason.AGENT_CRASHED, f"{self.agent.harness} broke off (exit {story.ended.exit})")
+        if reading is not None:
+            story.take_end(reading, self.agent.harness)
 
     def _made(self) -> None:
         """Everything up to the machine's end. The key's value is kept for whoever has to mask it before any machine
@@ -338,38 +325,9 @@ class Attempt:
     def _mounts(self) -> tuple[Mount, ...]:
         folder = self.spool / "task"
         folder.mkdir(mode=0o755)
-        task = {
-            "schema_version": 1,
-            "subject": self.job.subject,
-            "source_type": self.job.source_type,
-            "ecosystem": self.brief.ecosystem,
-            "name": self.brief.name,
-            "version": self.brief.version,
-            "readme": "/argusic/subject/README.md",
-            "project": PROJECT,
-            "report": REPORT,
-            "budget_minutes": self.job.budget_minutes,
-        }
-        _readable(folder / "task.json", json.dumps(task, indent=2).encode())
-        mounts = [
-            Mount(folder / "task.json", "/argusic/task.json"),
-            Mount(INSTRUCTIONS / f"{self.agent.instructions}.md", "/argusic/instructions.md"),
-            Mount(INSIDE, "/argusic/inside"),
-            *self.brief.files,
-            *self.work.mounts(folder),
-        ]
-        if self.brief.readme is not None:
-            _readable(folder / "README.md", self.brief.readme)
-            mounts.append(Mount(folder / "README.md", "/argusic/subject/README.md"))
-        return tuple(mounts)
+        return (*task(folder, self.job, self.brief, self.agent.instructions), *self.work.mounts(folder))
 
     def _incident(self, kind: Any, detail: str) -> None:
         detail = detail.encode("utf-8", "replace").decode()
         self.story.incidents.append(Incident(kind=kind, detail=detail[:2000]))
         self.journal.note(detail[:2000], incident=kind)
-
-
-def _readable(path: Path, data: bytes) -> None:
-    """A file that the machine's user can read, whatever umask the runner has."""
-    path.write_bytes(data)
-    path.chmod(0o644)

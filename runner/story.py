@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from archive.plan import Job, run_id
-from archive.reasons import Reason, Validity
+from archive.reasons import Limit, Reason, Validity
 from archive.record import (
     Claims,
     Evidence,
@@ -22,6 +22,8 @@ from archive.record import (
 )
 from archive.report import Report
 from archive.usage import UsageReading
+from runner.agents.reading import Reading
+from runner.agents.trouble import settled
 from runner.condition import Condition
 from runner.ruling import rule
 from runner.watch import Ended
@@ -60,6 +62,21 @@ class Story:
     def run(self) -> str:
         """Id of the attempt."""
         return run_id(self.condition.cycle.id, self.job.id)
+
+    def take_end(self, reading: Reading, program: str) -> None:
+        """What the output of the agent's `program` says of usage and end, once the key's own account is known."""
+        self.usage = reading.usage
+        if self.trouble is not None or self.ended.by not in ("agent", "budget"):
+            return
+        condition = settled(reading.condition, self.key)
+        if condition is Limit.KEY_CAP:
+            self.ended = self.ended._replace(by="key-cap")
+        elif condition is Limit.MODEL_CONTEXT:
+            self.ended = self.ended._replace(by="model-context")
+        elif isinstance(condition, Reason):
+            self.trouble = (condition, f"{program} ended with: {reading.terminal or 'no word of its own'}")
+        elif self.ended.by == "agent" and not reading.complete:
+            self.trouble = (Reason.AGENT_CRASHED, f"{program} broke off (exit {self.ended.exit})")
 
     def texts(self) -> list[str]:
         """Everything in the record that came out of the machine."""

@@ -20,6 +20,7 @@ from runner.evidence import Bundle
 from runner.machine import SESSION
 from runner.reach import Watchman
 from runner.sandbox import HOME, FileRefused, Machine, Mount, Session
+from runner.task import readable
 from runner.watch import Ended, Halt, run
 
 SESSION_BYTES = 64 << 20
@@ -129,10 +130,8 @@ class WithModel:
         )
         self._environment = start.environment
         argv = [f"{PLACE}/bin/{start.argv[0]}" if self._ready else start.argv[0], *start.argv[1:]]
-        path = folder / "agent.json"
-        path.write_text(json.dumps({"argv": argv, "files": start.files}))
-        path.chmod(0o644)
-        found = [Mount(path, SETTING)]
+        told = json.dumps({"argv": argv, "files": start.files}).encode()
+        found = [Mount(readable(folder / "agent.json", told), SETTING)]
         if self._ready:
             found.append(Mount(self._ready.folder, PLACE))
         if self._door:

@@ -49,16 +49,18 @@ class ModelAccess(Model):
         plain = re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]{1,255}(/[A-Za-z0-9._~/-]*)?", value)
         if not host or not plain or value.endswith("/"):
             raise ValueError("must be an address such as https://host/path, without user, query and last slash")
+        if re.search(r"/v\d+(beta)?$", value):
+            raise ValueError("must be without the version's part of the path, which programs add")
         if parts.scheme == "http" and host not in ("127.0.0.1", "localhost", "::1"):
             raise ValueError("must be https: the key and all that is asked would be readable on the way")
         return value
 
     @model_validator(mode="after")
     def _key_from_somewhere(self) -> ModelAccess:
-        if (self.key == "own") != (self.broker is not None):
-            raise ValueError('broker: belongs to key = "own", and to no other')
-        if (self.key == "shared") != (self.key_from is not None):
-            raise ValueError('key_from: belongs to key = "shared", and to no other')
+        for key, name in (("own", "broker"), ("shared", "key_from")):
+            if (self.key == key) != (getattr(self, name) is not None):
+                problem = f'is needed with key = "{key}"' if self.key == key else f'belongs to key = "{key}" alone'
+                raise ValueError(f"{name}: {problem}")
         if self.key != "own" and self.by_runner is False:
             raise ValueError("by_runner: without a key of its own a machine reaches no model but over the runner")
         return self

@@ -19,7 +19,11 @@ def main(target: str, most: int, patterns: list[str]) -> int:
     names = sorted({path for pattern in patterns for path in HOME.glob(pattern)})
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as out:
         for path in names:
-            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            except OSError as error:
+                print(f"left out: {str(path)!r}, {error.strerror}")
+                continue
             with os.fdopen(handle, "rb") as file:
                 found = os.fstat(handle)
                 if not stat.S_ISREG(found.st_mode):

@@ -87,6 +87,17 @@ def test_its_outputs_are_kept_apart_and_shown_together(machines, tmp_path, monke
     assert (record.key.kind, record.usage.complete, record.claims.replay) == ("none", False, "same")
 
 
+def test_what_stands_in_the_place_of_a_session_file_hinders_nothing(machines, tmp_path, monkeypatch):
+    with ModelServer(NOTHING) as server:
+        model = {"endpoint": server.address, "key": "none"}
+        links = "cd ~; ln -s /etc/passwd own-link.jsonl; ln -s nowhere own-nowhere.jsonl"
+        traps = f"{links}; mkfifo own-pipe.jsonl; mkdir own-folder.jsonl; touch own-shut.jsonl; chmod 0 own-shut.jsonl"
+        record = make(tmp_path, machines, monkeypatch, model, traps)
+    assert (record.validity, record.outcome) == ("valid", "pass_full")
+    assert text(tmp_path, record, "session") == '{"asked": "# Standard instructi"}\n'
+    assert "left out" in text(tmp_path, record, "log")
+
+
 def test_its_login_shells_find_the_tools_of_the_instructions(machines, tmp_path, monkeypatch):
     with ModelServer(NOTHING) as server:
         model = {"endpoint": server.address, "key": "none"}

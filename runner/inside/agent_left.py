@@ -24,17 +24,25 @@ def main(target: str, most: int, patterns: list[str]) -> int:
             except OSError as error:
                 print(f"left out: {str(path)!r}, {error.strerror}")
                 continue
-            with os.fdopen(handle, "rb") as file:
+            try:
                 found = os.fstat(handle)
-                if not stat.S_ISREG(found.st_mode):
-                    continue
-                if found.st_size > most:
+                if not stat.S_ISREG(found.st_mode) or found.st_size > most:
                     print(f"left out: {str(path)!r}, {found.st_size} bytes")
                     continue
-                data = file.read(most)
+                data = read(handle, most)
+            finally:
+                os.close(handle)
             most -= len(data)
             out.write(data if data.endswith(b"\n") or not data else data + b"\n")
     return 0
+
+
+def read(handle: int, most: int) -> bytes:
+    parts = []
+    while most and (part := os.read(handle, min(most, 1 << 20))):
+        parts.append(part)
+        most -= len(part)
+    return b"".join(parts)
 
 
 if __name__ == "__main__":

@@ -82,8 +82,9 @@ def run_cycle(
                 busy = {job.id for job in running.values()}
                 waiting = [job for job in queue if job.id not in busy]
                 while waiting and len(running) < at_once and halt.reason is None and stopping is None:
-                    stopping = spent.refuses(waiting[0], running.values())
-                    if stopping:
+                    if refused := spent.refuses(waiting[0], running.values()):
+                        # Those under way may leave enough: most spend less than they may.
+                        stopping = None if running else refused
                         break
                     job = waiting.pop(0)
                     running[pool.submit(Attempt(condition, job, halt).make)] = job

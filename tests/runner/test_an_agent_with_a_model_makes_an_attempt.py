@@ -216,6 +216,13 @@ def test_no_attempt_begins_that_could_go_beyond_the_cap_of_the_cycle(sandbox, br
     )
 
 
+def test_what_attempts_under_way_may_spend_is_waited_for(sandbox, broker, tmp_path, monkeypatch):
+    with ModelServer(NOTHING) as server:
+        cycle = declared(tmp_path, sandbox, own(server, broker), spend_cap_micro_usd=6_000_000)
+        finished = run_cycle(ready(tmp_path, sandbox, monkeypatch, cycle), 3, Halt(), lambda _: None)
+    assert (finished.made, finished.left, finished.halted) == (3, 0, None)
+
+
 def test_an_agent_that_ends_itself_in_the_middle_of_its_work_is_no_outcome(sandbox, tmp_path, monkeypatch):
     with ModelServer(NOTHING) as server:
         model = {"endpoint": server.address, "key": "none"}

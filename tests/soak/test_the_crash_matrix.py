@@ -38,10 +38,7 @@ CELLS = [
     for kind in ("bubblewrap", "docker")
     for step in get_args(Step)
     for trouble in TROUBLES
-    if step != "note"
-    and (kind == "docker" or trouble != "engine")
-    # Both signals of a person go one way; one of them is enough for the second kind.
-    and (kind, trouble) != ("docker", "SIGINT")
+    if step != "note" and (kind == "docker" or trouble != "engine")
 ]
 STEPS = [step for step in get_args(Step) if step != "note"]
 

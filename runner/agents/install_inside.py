@@ -101,6 +101,7 @@ def pack(folder: Path) -> None:
 
     with tarfile.open(HOME / "program.tar", "w", format=tarfile.PAX_FORMAT) as archive:
         for path in sorted(folder.rglob("*")):
+            archive.inodes.clear()  # type: ignore[attr-defined]  # Two names of one file are two files.
             archive.add(path, path.relative_to(folder), recursive=False, filter=plain)
 
 

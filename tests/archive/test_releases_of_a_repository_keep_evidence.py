@@ -23,7 +23,7 @@ FILES = (b"short", b"a line of a log\n" * 5000, b"")
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Releases]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(release_assets, "PAUSE_SECONDS", 0.01)
     with release_server.serving() as held:
         yield held

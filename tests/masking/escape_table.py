@@ -14,11 +14,13 @@ import html
 import json
 import lzma
 import shlex
+import shutil
 import subprocess
 import urllib.parse
 import zlib
 from collections.abc import Callable, Iterator
 
+import pytest
 import zstandard
 
 Pieces = list[tuple[bytes, bool | None]]
@@ -209,6 +211,8 @@ def decimal_bytes(value):
 
 
 def _dump(value, *command, lead=b"KEY="):
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"no {command[0]} here")
     out = subprocess.run(command, input=lead + value.encode() + b"\n", stdout=subprocess.PIPE, check=True).stdout
     return [(out, None)]
 

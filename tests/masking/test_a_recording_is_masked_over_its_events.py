@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import pairwise
 
 import pytest
@@ -54,7 +55,7 @@ def test_a_marker_is_masked():
 
 @settings(max_examples=60, deadline=None)
 @given(
-    some.sampled_from(sorted(ROWS)),
+    some.sampled_from([name for name in sorted(ROWS) if not name.startswith("xxd") or shutil.which("xxd")]),
     some.sampled_from(sorted(SECRETS)),
     some.lists(some.integers(0, 3000), max_size=12),
 )

@@ -116,6 +116,8 @@ def test_without_a_registry_that_is_said(sandbox, tmp_path, monkeypatch):
     "member",
     [
         {"name": "../outside"},
+        {"name": "/outside"},
+        {"name": "folder/../../outside"},
         {"name": "link", "type": tarfile.SYMTYPE, "linkname": "/etc/passwd"},
         {"name": "link", "type": tarfile.SYMTYPE, "linkname": "../../outside"},
         {"name": "link", "type": tarfile.LNKTYPE, "linkname": "/etc/passwd"},
@@ -135,9 +137,18 @@ def test_an_archive_that_reaches_outside_is_refused(tmp_path, member):
     assert not (tmp_path / "outside").exists()
 
 
-def test_an_archive_with_a_path_from_the_root_stays_in_its_folder(tmp_path):
+def test_links_and_modes_inside_are_kept(tmp_path):
     with tarfile.open(tmp_path / "program.tar", "w") as made:
-        made.addfile(tarfile.TarInfo("/outside"), io.BytesIO())
+        for name, mode, kind, target in (
+            ("bin", 0o755, tarfile.DIRTYPE, ""),
+            ("bin/tool", 0o4755, tarfile.REGTYPE, ""),
+            ("bin/other", 0o755, tarfile.SYMTYPE, "tool"),
+            ("text", 0o666, tarfile.REGTYPE, ""),
+        ):
+            entry = tarfile.TarInfo(name)
+            entry.mode, entry.type, entry.linkname = mode, kind, target
+            made.addfile(entry, io.BytesIO())
     install_module._unpack(tmp_path / "program.tar", tmp_path / "files")
-    assert (tmp_path / "files/outside").is_file()
-    assert not Path("/outside").exists()
+    assert (tmp_path / "files/bin/other").resolve() == (tmp_path / "files/bin/tool").resolve()
+    modes = [(tmp_path / "files" / name).stat().st_mode & 0o7777 for name in ("bin/tool", "text")]
+    assert modes == [0o755, 0o644], "neither another user's rights nor anything to write"

@@ -109,16 +109,14 @@ def serving() -> Iterator[Releases]:
                 if not self.seen(asset["release"]):
                     self.refuse(404, "Not Found")
                 elif self.headers.get("Accept") == "application/octet-stream":
-                    other = held.address.replace("127.0.0.1", "localhost")
-                    self.answer(302, Location=f"{other}/bytes/{asset['id']}")
+                    self.answer(302, Location=f"{held.other}/bytes/{asset['id']}")
                 else:
                     self.answer(200, held.said(asset))
             elif found := re.fullmatch(f"/{REPOSITORY}/releases/download/([^/]+)/([^/]+)", path):
                 there = [one for one in held.releases if one["tag_name"] == found[1] and not one["draft"]]
                 files = [one for release in there for one in held.of(release["id"]) if one["name"] == found[2]]
                 if files:
-                    other = held.address.replace("127.0.0.1", "localhost")
-                    self.answer(302, Location=f"{other}/bytes/{files[0]['id']}")
+                    self.answer(302, Location=f"{held.other}/bytes/{files[0]['id']}")
                 else:
                     self.refuse(404, "Not Found")
             elif found := re.fullmatch(r"/bytes/(\d+)", path):
@@ -177,6 +175,5 @@ def serving() -> Iterator[Releases]:
             else:
                 self.refuse(404, "Not Found")
 
-    with web_server.serving(Handler) as address:
-        held.address = address
+    with web_server.serving(Handler) as held.address, web_server.serving(Handler) as held.other:
         yield held
